@@ -220,6 +220,24 @@ def test_a_ledger_shows_what_is_left_and_its_entries(ask, density):
     assert f"Left: {at_least(100 * ask.ledger.remaining() / 81, 4)} %" in seen.text
 
 
+def test_a_ledger_shows_what_is_left_of_allowances(tmp_path):
+    ledger = ny.Ledger.open(
+        tmp_path / "a.ledger", cap=ny.gdp(1), unit="one row", neighbors="add_remove"
+    )
+    assert "Allowance" not in page(ledger).text
+    allowance = ledger.allow(
+        entry="autumn",
+        step=ny.gdp(0.01),
+        steps=5000,
+        request={},
+        source="here",
+        unit="one row",
+        neighbors="add_remove",
+    )
+    allowance.take("a", steps=100)
+    assert "4,900 left of 5,000 of gdp(mu=0.01)" in page(ledger).text
+
+
 def test_a_ledger_that_cannot_be_read_says_why(tmp_path):
     path = tmp_path / "gone.ledger"
     ledger = ny.Ledger.open(path, cap=ny.gdp(1), unit="one row", neighbors="add_remove")

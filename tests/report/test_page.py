@@ -445,6 +445,25 @@ def test_the_page_of_a_ledger_is_read_in_every_language(db, language):
     assert db.paying.head() in text
 
 
+def test_the_page_of_a_ledger_holds_questions_and_trainings(tmp_path):
+    ledger = ny.Ledger.open(
+        tmp_path / "a.ledger", cap=ny.gdp(1), unit="one row", neighbors="add_remove"
+    )
+    given = {"source": "here", "unit": "one row", "neighbors": "add_remove"}
+    ledger.reserve(
+        entry="visits", request={"query": {"statistic": "count"}}, curve=ny.gdp(0.3), **given
+    )
+    without = ledger_html(ledger, "", language="en")
+    assert "Steps of trainings" not in without
+    allowance = ledger.allow(
+        entry="autumn", step=ny.gdp(0.01), steps=5000, request={"model": "m"}, **given
+    )
+    allowance.take("epoch 1", steps=1234)
+    texts = [text for text, _ in Page(ledger_html(ledger, "", language="en")).texts]
+    assert {"visits", "autumn", "autumn/epoch 1", "Steps of trainings"} <= set(texts)
+    assert "5,000 1,234 3,766" in " ".join(texts)
+
+
 def luminance(colour):
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]

@@ -47,7 +47,10 @@ def _merge(ledger: Ledger, options: argparse.Namespace) -> int:
         say(f"  {brief(entry)}")
     say(_spent(ledger))
     left = ledger.left()
-    return 0 if min(left.cost, left.delta) >= 0 else 1
+    overdrawn = [stock for stock in ledger.stocks() if stock.excess()]
+    for stock in overdrawn:
+        say(f"allowance {brief(stock.id)}: {stock.told()}")
+    return 0 if min(left.cost, left.delta) >= 0 and not overdrawn else 1
 
 
 def _copy(ledger: Ledger, options: argparse.Namespace) -> int:
@@ -70,6 +73,8 @@ def _show(ledger: Ledger, options: argparse.Namespace) -> int:
             f"{at_most(100 * entry.cost / ledger.capacity, 5):>9} %  {entry.state:9}  "
             f"{brief(str(entry.curve)):24}  {entry.reserved_at}  {brief(entry.id)}"
         )
+    for stock in ledger.stocks():
+        say(f"allowance {brief(stock.id)}: {stock.told()}")
     say(f"{_spent(ledger)}\nhead {ledger.head()}")
     return 0
 

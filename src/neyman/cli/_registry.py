@@ -36,7 +36,9 @@ def registry_draft(ledger: Ledger) -> str:
     Raises:
         InvalidParameter: if nothing was charged yet.
     """
-    entries, head = ledger.entries(), ledger.head()
+    # What is taken of an allowance is within what the allowance was charged.
+    entries = [entry for entry in ledger.entries() if entry.of is None]
+    head = ledger.head()
     if not entries:
         raise InvalidParameter(
             f"the ledger {str(ledger.store)!r} holds no entry, so there is nothing to register; "

@@ -6,6 +6,7 @@ from typing import Final, final
 
 from neyman.accounting import Amount, Budget, steps_within
 from neyman.curves import TradeOff, gdp
+from neyman.ledger._stock import Steps
 from neyman.numerics import at_most
 
 __all__ = ["Price", "instead_text", "price_of", "share_text"]
@@ -71,20 +72,23 @@ def share_text(budget: Budget, spent: Amount) -> str:
     return ", ".join(f"{at_most(100 * part / most, 3)} % of {name}" for part, most, name in parts)
 
 
-def instead_text(budget: Budget, curve: TradeOff, left: Amount) -> str:
+def instead_text(budget: Budget, curve: TradeOff, left: Amount, steps: Steps | None = None) -> str:
     """Say what of a refused release would fit: some of a training's steps, or all but its tail.
 
     Args:
         budget: that refused it.
         curve: of the release.
         left: of both accounts.
+        steps: what the release consists of; None for what its curve is a power of.
 
     Returns:
         A clause that begins with a full stop; nothing where neither helps.
     """
-    if not budget.delta:
-        return _TAIL if _tail_decides(budget, curve) else ""
-    step, asked = curve.as_power()
+    if not budget.delta and _tail_decides(budget, curve):
+        return _TAIL
+    if not budget.delta and steps is None:
+        return ""
+    step, asked = curve.as_power() if steps is None else (steps.step, steps.count)
     least = max(1, asked // _FEW)
     fitting = steps_within(budget, step, left, least=least, most=asked) if asked > 1 else asked
     if fitting == asked:

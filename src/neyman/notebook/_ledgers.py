@@ -23,6 +23,7 @@ def _ledger(shown: Ledger) -> Iterator[str]:
     yield facts({"Cap": shown.cap, "Protects": f"{shown.unit} ({shown.neighbors})"})
     try:
         left, state, entries = shown.left(), shown.state(), shown.entries()
+        stocks = shown.stocks()
     except NeymanError as error:
         yield warning(str(error))
         return
@@ -37,6 +38,10 @@ def _ledger(shown: Ledger) -> Iterator[str]:
             "Entries": f"{len(entries):,}",
         }
     )
+    if stocks:
+        yield table(
+            ("Allowance", "Steps"), [(stock.id, stock.told()) for stock in stocks[-ROWS:]], 2
+        )
     rows = [
         (one.id, one.curve, f"{at_most(100 * one.cost / shown.capacity, 4)} %", one.state)
         for one in entries[-ROWS:]

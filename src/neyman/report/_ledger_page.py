@@ -36,7 +36,9 @@ def ledger_html(ledger: Ledger, tradeoff_svg: str, *, language: str = "en") -> s
         f"<header><h1>{safe(title)}</h1>",
         _terms(ledger, words),
         f'<p class="quiet">{safe(page["no_answers"])}</p></header>',
-        labelled("charged", 2, page["charged"], [_charged(ledger, entries, words)]),
+        labelled(
+            "charged", 2, page["charged"], [_charged(ledger, entries, words), _left(ledger, words)]
+        ),
         labelled("words", 2, page["words"], [explanation_html(explanation, words)]),
         curve_section(total, tradeoff_svg, words, level=2),
         labelled(
@@ -68,6 +70,19 @@ def _charged(ledger: Ledger, entries: Sequence[Entry], words: Language) -> str:
         for entry in entries
     ]
     return table_html([page[name] for name in names], rows, texts=3, caption=page["charged"])
+
+
+def _left(ledger: Ledger, words: Language) -> str:
+    """Say what is left of the steps of trainings; nothing where none were declared."""
+    page = words.page
+    rows = [
+        (stock.id, str(kind.step), f"{kind.count:,}", f"{taken:,}", f"{left.count:,}")
+        for stock in ledger.stocks()
+        for kind, taken, left in zip(stock.declared, stock.taken, stock.rest(), strict=True)
+    ]
+    names = ("entry", "step", "steps_declared", "steps_taken", "steps_left")
+    head = [page[name] for name in names]
+    return table_html(head, rows, texts=2, caption=page["allowances"]) if rows else ""
 
 
 def _terms(ledger: Ledger, words: Language) -> str:
