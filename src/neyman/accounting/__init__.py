@@ -23,6 +23,7 @@ from neyman.accounting._conversions import (
     MIRONOV,
     OPTIMAL,
 )
+from neyman.accounting._correlated_noise import CorrelatedNoise
 from neyman.accounting._covariance import (
     OptimalCovariance,
     box_covariance,
@@ -51,6 +52,7 @@ from neyman.accounting._last_iterate import (
 )
 from neyman.accounting._named_analyses import gaussian_votes, propose_test_release
 from neyman.accounting._odometer import LossOdometer
+from neyman.accounting._optimised import buffered_strategy, optimised_strategy
 from neyman.accounting._participation import FixedEpochs, MinimumSeparation, Once, Participation
 from neyman.accounting._rdp_methods import (
     moments_delta,
@@ -73,12 +75,7 @@ from neyman.accounting._spending import (
     RenyiSpending,
     Spending,
 )
-from neyman.accounting._strategies import (
-    Strategy,
-    banded_strategy,
-    square_root_strategy,
-    tree_strategy,
-)
+from neyman.accounting._strategies import Strategy, tree_strategy
 from neyman.accounting._subsampled_rdp import (
     ODD_MOMENTS,
     poisson_gaussian_rdp,
@@ -91,6 +88,12 @@ from neyman.accounting._targets import (
     EpsilonDelta,
     MuSlack,
     TprAtFpr,
+)
+from neyman.accounting._toeplitz import (
+    BufferedStrategy,
+    ToeplitzStrategy,
+    banded_strategy,
+    square_root_strategy,
 )
 from neyman.accounting._training import dp_sgd
 from neyman.accounting._truncated import truncated_poisson
@@ -109,7 +112,9 @@ __all__ = [
     "Amount",
     "BayesError",
     "Budget",
+    "BufferedStrategy",
     "Calibration",
+    "CorrelatedNoise",
     "EpsilonDelta",
     "Estimate",
     "Filter",
@@ -128,11 +133,13 @@ __all__ = [
     "Sampled",
     "Spending",
     "Strategy",
+    "ToeplitzStrategy",
     "TprAtFpr",
     "ZcdpFilter",
     "banded_strategy",
     "box_covariance",
     "budget_for",
+    "buffered_strategy",
     "bun_steinke_delta",
     "bun_steinke_epsilon",
     "calibrate",
@@ -161,6 +168,7 @@ __all__ = [
     "moments_delta",
     "moments_epsilon",
     "optimal_covariance",
+    "optimised_strategy",
     "poisson_gaussian_rdp",
     "poisson_rdp",
     "probabilistic_gaussian_sigma",
