@@ -12,7 +12,6 @@ from scipy.stats import binom
 
 from neyman.accounting._samplers import (
     DOUBLED_POISSON,
-    deterministic_shuffle,
     shuffled,
     without_replacement,
 )
@@ -151,14 +150,6 @@ def test_shuffles_do_not_compose():
         curve**2
     with pytest.raises(UnsupportedComposition, match="one release is known"):
         curve @ curve
-
-
-def test_shuffled_passes_are_refused_with_both_numbers():
-    with pytest.raises(UnsupportedComposition) as refused:
-        deterministic_shuffle(gdp(1), records=1000, batch=10, epochs=3, delta=1e-5)
-    assert f"{(gdp(1) ** 3).epsilon(1e-5):.6g}" in str(refused.value)
-    assert f"{(poisson(gdp(1), 0.01) ** 300).epsilon(1e-5):.6g}" in str(refused.value)
-    assert "must not be" in str(refused.value)
 
 
 def truncated(p, most, records, neighbors="add_remove", f=None, dropped="at_random"):

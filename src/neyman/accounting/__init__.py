@@ -23,6 +23,7 @@ from neyman.accounting._conversions import (
     MIRONOV,
     OPTIMAL,
 )
+from neyman.accounting._correlated_noise import CorrelatedNoise
 from neyman.accounting._covariance import (
     OptimalCovariance,
     box_covariance,
@@ -51,6 +52,7 @@ from neyman.accounting._last_iterate import (
 )
 from neyman.accounting._named_analyses import gaussian_votes, propose_test_release
 from neyman.accounting._odometer import LossOdometer
+from neyman.accounting._optimised import buffered_strategy, optimised_strategy
 from neyman.accounting._participation import FixedEpochs, MinimumSeparation, Once, Participation
 from neyman.accounting._rdp_methods import (
     moments_delta,
@@ -62,7 +64,6 @@ from neyman.accounting._repeated import repeat_and_select
 from neyman.accounting._samplers import (
     DOUBLED_POISSON,
     Sampled,
-    deterministic_shuffle,
     random_allocation,
     shuffled,
     with_replacement,
@@ -77,12 +78,7 @@ from neyman.accounting._spending import (
     Spending,
 )
 from neyman.accounting._steps import steps_within
-from neyman.accounting._strategies import (
-    Strategy,
-    banded_strategy,
-    square_root_strategy,
-    tree_strategy,
-)
+from neyman.accounting._strategies import Strategy, tree_strategy
 from neyman.accounting._subsampled_rdp import (
     ODD_MOMENTS,
     poisson_gaussian_rdp,
@@ -95,6 +91,12 @@ from neyman.accounting._targets import (
     EpsilonDelta,
     MuSlack,
     TprAtFpr,
+)
+from neyman.accounting._toeplitz import (
+    BufferedStrategy,
+    ToeplitzStrategy,
+    banded_strategy,
+    square_root_strategy,
 )
 from neyman.accounting._training import dp_sgd
 from neyman.accounting._truncated import truncated_poisson, truncated_poisson_places
@@ -114,7 +116,9 @@ __all__ = [
     "BayesError",
     "Budget",
     "BudgetSpending",
+    "BufferedStrategy",
     "Calibration",
+    "CorrelatedNoise",
     "EpsilonDelta",
     "Estimate",
     "Filter",
@@ -133,11 +137,13 @@ __all__ = [
     "Sampled",
     "Spending",
     "Strategy",
+    "ToeplitzStrategy",
     "TprAtFpr",
     "ZcdpFilter",
     "banded_strategy",
     "box_covariance",
     "budget_for",
+    "buffered_strategy",
     "bun_steinke_delta",
     "bun_steinke_epsilon",
     "calibrate",
@@ -146,7 +152,6 @@ __all__ = [
     "central_limit_band",
     "classic_gaussian_sigma",
     "contraction",
-    "deterministic_shuffle",
     "dp_sgd",
     "dwork_rothblum_delta",
     "dwork_rothblum_epsilon",
@@ -166,6 +171,7 @@ __all__ = [
     "moments_delta",
     "moments_epsilon",
     "optimal_covariance",
+    "optimised_strategy",
     "poisson_gaussian_rdp",
     "poisson_rdp",
     "probabilistic_gaussian_sigma",

@@ -16,7 +16,7 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.overriding import override
 
-__all__ = ["FixedEpochs", "MinimumSeparation", "Once", "Participation", "toeplitz"]
+__all__ = ["FixedEpochs", "MinimumSeparation", "Once", "Participation", "shifted", "toeplitz"]
 
 _MOST_PATTERNS = 200_000
 
@@ -28,7 +28,22 @@ class Participation(ABC):
 
     @abstractmethod
     def largest(self, matrix: Array) -> float:
-        """Return the largest squared norm of the sum of a pattern's columns, about."""
+        """Return the largest squared norm of the sum of a pattern's columns.
+
+        Args:
+            matrix: C, non-negative, its entries 0 or in [2^-100, 2^100].
+
+        Error: relative, below 2^-52 (rows + steps + 7): sums of non-negative terms, squared and
+            added up, of which each addition and product errs by 2^-53.
+        """
+
+    @abstractmethod
+    def largest_of_shifts(self, first: Array) -> float:
+        """Return the same of the lower triangular Toeplitz matrix with this first column."""
+
+    @abstractmethod
+    def earliest(self, steps: int) -> range:
+        """Return the pattern that begins at once and goes on as soon as it may."""
 
 
 @final
@@ -39,6 +54,14 @@ class Once(Participation):
     @override
     def largest(self, matrix: Array) -> float:
         return float(np.max(np.sum(matrix * matrix, axis=0)))
+
+    @override
+    def largest_of_shifts(self, first: Array) -> float:
+        return float(first @ first)
+
+    @override
+    def earliest(self, steps: int) -> range:
+        return range(min(steps, 1))
 
 
 @final
@@ -61,6 +84,15 @@ class FixedEpochs(Participation):
         sums = [matrix[:, p :: self.period].sum(axis=1) for p in range(self.period)]
         return max(float(total @ total) for total in sums if total.size)
 
+    @override
+    def largest_of_shifts(self, first: Array) -> float:
+        # A later start is the same sum, moved down and cut off.
+        return _squared(shifted(first, self.earliest(first.size)))
+
+    @override
+    def earliest(self, steps: int) -> range:
+        return range(0, steps, self.period)
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,19 +112,34 @@ class MinimumSeparation(Participation):
         _check(self.separation, "separation")
         _check(self.times, "times")
 
+    @override
     def largest(self, matrix: Array) -> float:
         """In closed form, by dynamic programming or by enumeration, whichever is exact.
 
-        Toeplitz with falling coefficients: the earliest pattern, 1, 1 + b, ... (Kalinin and
-        Lampert, 2024, theorem 2). Columns that are orthogonal b apart: squared norms add.
+        Columns that are orthogonal b apart: squared norms add.
         """
-        if _falling_toeplitz(matrix):
-            total = matrix[:, : self.separation * self.times : self.separation].sum(axis=1)
-            return float(total @ total)
-        gram = matrix.T @ matrix
-        if not np.any(np.triu(gram, self.separation)):
-            return self._orthogonal(np.diag(gram))
-        return max(float(gram[np.ix_(rows, rows)].sum()) for rows in self._patterns(len(gram)))
+        rows, steps = matrix.shape
+        first = matrix[:, 0]
+        if rows == steps and _falling(first) and np.array_equal(matrix, toeplitz(first)):
+            return self.largest_of_shifts(first)
+        if not np.any(np.triu(matrix.T @ matrix, self.separation)):
+            return self._orthogonal(np.einsum("ij,ij->j", matrix, matrix))
+        return max(_squared(matrix[:, rows].sum(axis=1)) for rows in self._patterns(steps))
+
+    @override
+    def largest_of_shifts(self, first: Array) -> float:
+        """Of the earliest pattern, 1, 1 + b, ..., where that is the worst.
+
+        So it is where coefficients fall (Kalinin and Lampert, 2024, theorem 2), and where columns b
+        apart share no row: earlier ones are cut off later.
+        """
+        if _falling(first) or not np.any(first[self.separation :]):
+            return _squared(shifted(first, self.earliest(first.size)))
+        return self.largest(toeplitz(first))
+
+    @override
+    def earliest(self, steps: int) -> range:
+        return range(0, steps, self.separation)[: self.times]
 
     def _orthogonal(self, norms: Array) -> float:
         """Return the largest sum of `times` norms, `separation` apart."""
@@ -123,13 +170,22 @@ class MinimumSeparation(Participation):
                 stack.extend([*pattern, i] for i in later)
 
 
-def _falling_toeplitz(matrix: Array) -> bool:
-    rows, steps = matrix.shape
-    if rows != steps:
-        return False
-    first = matrix[:, 0]
-    same = np.array_equal(matrix, toeplitz(first))
-    return bool(same and np.all(np.diff(first) <= 0))
+def _falling(first: Array) -> bool:
+    return bool(np.all(np.diff(first) <= 0))
+
+
+def _squared(total: Array) -> float:
+    return float(total @ total)
+
+
+def shifted(first: Array, by: range) -> Array:
+    """Return the sum of a column moved down by each of these many rows, cut off at its end."""
+    reach = int(np.max(np.flatnonzero(first), initial=0)) + 1
+    total = np.zeros(first.size)
+    for start in by:
+        end = min(start + reach, first.size)
+        total[start:end] += first[: end - start]
+    return total
 
 
 def toeplitz(first: Array) -> Array:

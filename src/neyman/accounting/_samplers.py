@@ -12,7 +12,6 @@ from neyman.curves import (
     gdp,
     group,
     mixture,
-    poisson,
     subsample,
 )
 from neyman.curves._pair import Pair
@@ -27,7 +26,6 @@ from neyman.sensitivity import Neighbors
 __all__ = [
     "DOUBLED_POISSON",
     "Sampled",
-    "deterministic_shuffle",
     "drawn_without_replacement",
     "random_allocation",
     "shuffled",
@@ -242,43 +240,6 @@ def shuffled(epsilon0: Real, *, reports: int) -> Sampled:
     """
     pair = ClonesPair(exact(epsilon0, "epsilon0"), whole_number(reports, "reports", least=1))
     return Sampled(curve=dominated_by(TradeOff(pair, pair)), neighbors="replace_one")
-
-
-def deterministic_shuffle(
-    f: TradeOff, *, records: int, batch: int, epochs: int, delta: float
-) -> TradeOff:
-    """Refuse, with the two numbers between which the truth is not known.
-
-    Args:
-        f: the guarantee on a batch, for one record added or removed.
-        records: n.
-        batch: records in each batch.
-        epochs: how many times the data is passed.
-        delta: at which the numbers are quoted.
-
-    Raises:
-        UnsupportedComposition: always.
-
-    Source: Chua et al. (2024), "How private are DP-SGD implementations?"
-    """
-    n, m, passes = (
-        whole_number(records, "records", least=1),
-        whole_number(batch, "batch", least=1),
-        whole_number(epochs, "epochs", least=1),
-    )
-    if not 1 <= m <= n:
-        raise InvalidParameter(
-            f"a batch of {m} of {n} records was asked; write 1 <= batch <= records"
-        )
-    whole = (f**passes).epsilon(delta)
-    steps = passes * -(-n // m)
-    hoped = (poisson(f, Fraction(m, n)) ** steps).epsilon(delta)
-    raise UnsupportedComposition(
-        "batches of a shuffled pass were to be accounted, and no amplification is proved for them. "
-        f"Without any, each record is in one batch a pass: epsilon={whole:.6g} at delta={delta:g}, "
-        f"write f ** {passes}. Poisson sampling would give {hoped:.6g}, which shuffling must not "
-        "be taken for: it can lose more. Sample by Poisson to have it"
-    )
 
 
 def _one_way(pair: Pair, share: Fraction) -> Pair:

@@ -1,5 +1,10 @@
-"""Correlated noise for prefix sums: what is measured, and how far one record moves it."""
+"""Strategies that are written out as a matrix: any of your own, and trees."""
 
+# scipy carries no types of its own.
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -7,22 +12,23 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.accounting._participation import FixedEpochs, MinimumSeparation, Once, toeplitz
-from neyman.curves import TradeOff, gdp
+from neyman.accounting._correlated_noise import CorrelatedNoise, Row, counted
+from neyman.accounting._participation import Participation
+from neyman.accounting._whole import whole_number
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, Real, exact, text
+from neyman.numerics import Array
+from neyman.overriding import override
 
-__all__ = ["Strategy", "banded_strategy", "square_root_strategy", "tree_strategy"]
+__all__ = ["Strategy", "tree_strategy"]
 
 _MOST_STEPS = 8192
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Strategy:
-    """C, of which C G + Z is released, Z independent N(0, sigma^2): the matrix mechanism.
+class Strategy(CorrelatedNoise):
+    """A strategy C that is written out.
 
-    Row t of G is the contribution of step t, a vector of norm at most 1 for each record in it.
     Prefix sums A G, A lower triangular ones, are read off as B (C G + Z) with B C = A, so that
     their noise is B Z. The entries of C are the doubles in `matrix`, exactly: what is measured must
     be measured with these.
@@ -31,17 +37,14 @@ class Strategy:
         measured after the last step in it (row t at step t, where C is lower triangular). The moves
         of the measurements have squares that add up to at most sensitivity^2, whatever is chosen,
         and the Gaussian filter does the rest.
-    Source: Li, Miklau, Hay, McGregor and Rastogi (2015); Denisov, McMahan, Rush, Smith and
-        Thakurta (2022), for adaptive streams.
 
     Attributes:
         matrix: C, shape (rows, steps), finite, non-negative.
 
-    >>> square_root_strategy(4).matrix[:, 0].tolist()
-    [1.0, 0.5, 0.375, 0.3125]
-    >>> f = square_root_strategy(1024).tradeoff(noise_multiplier=2, participation=Once())
+    >>> from neyman.accounting import Once
+    >>> f = Strategy(np.tril(np.ones((16, 16)))).tradeoff(noise_multiplier=2, participation=Once())
     >>> f"{f.mu():.4f}"
-    '0.9045'
+    '2.0000'
     """
 
     matrix: Array
@@ -65,58 +68,41 @@ class Strategy:
         object.__setattr__(self, "matrix", matrix)
 
     @property
+    @override
     def steps(self) -> int:
-        """How many."""
         return self.matrix.shape[1]
 
-    def sensitivity_squared(
-        self, participation: "Once | FixedEpochs | MinimumSeparation"
-    ) -> Fraction:
-        """Return max over patterns of ||sum of the columns of a pattern||^2, rounded up.
+    @property
+    @override
+    def bands(self) -> int:
+        self._check_triangular()
+        rows, columns = np.nonzero(self.matrix)
+        return int(np.max(rows - columns)) + 1
 
-        One record replaced moves each of its rows by 2 at most, added or removed by 1: this is for
-        a move of 1.
-
-        Raises:
-            InvalidParameter: where the patterns are too many, and no closed form is known.
-
-        Error: relative, below 2^-52 (rows + steps + 8), for sums of non-negative terms.
-        """
+    @override
+    def sensitivity_squared(self, participation: Participation) -> Fraction:
         found = participation.largest(self.matrix)
         return Fraction(found) * (1 + Fraction(sum(self.matrix.shape) + 8, 2**52))
 
-    def tradeoff(
-        self,
-        *,
-        noise_multiplier: Real,
-        participation: "Once | FixedEpochs | MinimumSeparation",
-    ) -> TradeOff:
-        """Return the exact guarantee, mu = sensitivity / noise_multiplier.
+    @override
+    def column_sum(self, pattern: range) -> Array:
+        return self.matrix[:, pattern].sum(axis=1)
 
-        Args:
-            noise_multiplier: standard deviation of Z, over the norm of a contribution.
-            participation: how often, and how far apart, a record may contribute.
-
-        Raises:
-            InvalidParameter: if the noise is not positive, or as `sensitivity_squared`.
-        """
-        sigma = exact(noise_multiplier, "noise_multiplier")
-        if sigma <= 0:
-            raise InvalidParameter(
-                f"noise_multiplier={text(sigma)} adds no noise; write a positive number"
-            )
-        return gdp(squared=self.sensitivity_squared(participation) / sigma**2)
-
+    @override
     def error(self) -> tuple[float, float]:
         """Return the root mean square error of a prefix sum per unit of noise: worst and average.
 
         The largest row norm of B, and its root mean square; B is the least-squares decoder, which
         for a tree reads measurements of later steps too.
 
-        Error: of rounding, not bounded; about 1e-10.
+        Raises:
+            InvalidParameter: if prefix sums cannot be read off.
         """
         prefix = np.tril(np.ones((self.steps, self.steps)))
-        decoder = np.linalg.lstsq(self.matrix.T, prefix.T, rcond=None)[0].T
+        if self._triangular():
+            decoder = _solved(self.matrix, prefix)
+        else:
+            decoder = np.linalg.lstsq(self.matrix.T, prefix.T, rcond=None)[0].T
         if not np.allclose(decoder @ self.matrix, prefix, atol=1e-6):
             raise InvalidParameter(
                 "prefix sums cannot be read off this matrix; write one whose rows span them"
@@ -124,42 +110,39 @@ class Strategy:
         norms: Array = np.einsum("ij,ij->i", decoder, decoder)
         return float(np.sqrt(np.max(norms))), float(np.sqrt(np.mean(norms)))
 
+    @override
+    def correlated(self, noise: Iterable[Row]) -> Iterator[Row]:
+        """Yield the rows of C^-1 Z; keeps as many rows as there are bands, less one."""
+        bands, past = self.bands, list[Row]()
+        for step, fresh in enumerate(counted(noise, self.steps)):
+            row = fresh
+            for back, earlier in enumerate(past, 1):
+                row = row - earlier * float(self.matrix[step, step - back])
+            row = row * (1 / float(self.matrix[step, step]))
+            past = [row, *past][: bands - 1]
+            yield row
 
-def _coefficients(steps: int, bands: int) -> Array:
-    """Return those of (1 - x)^(-1/2): c_0 = 1, c_k = c_(k-1) (2k - 1) / (2k)."""
-    if type(steps) is not int or not 1 <= steps <= _MOST_STEPS:
-        raise InvalidParameter(f"steps={steps!r} was given; write an int from 1 to {_MOST_STEPS}")
-    if type(bands) is not int or not 1 <= bands <= steps:
-        raise InvalidParameter(f"bands={bands!r} was given; write an int from 1 to the steps")
-    k = np.arange(1, steps, dtype=np.float64)
-    c: Array = np.ones(steps)
-    c[1:] = np.cumprod((2 * k - 1) / (2 * k))
-    return np.where(np.arange(steps) < bands, c, 0.0)
+    def _triangular(self) -> bool:
+        rows, steps = self.matrix.shape
+        return (
+            rows == steps
+            and not np.any(np.triu(self.matrix, 1))
+            and bool(np.all(np.diag(self.matrix)))
+        )
+
+    def _check_triangular(self) -> None:
+        if not self._triangular():
+            raise InvalidParameter(
+                "the matrix must be lower triangular with a positive diagonal, so that each step "
+                "has its own measurement; write a banded, optimised or buffered strategy"
+            )
 
 
-def square_root_strategy(steps: int) -> Strategy:
-    """Return the square root of the prefix sums: Toeplitz, coefficients of (1 - x)^(-1/2).
+def _solved(lower: Array, prefix: Array) -> Array:
+    """Return B of B C = A."""
+    from scipy.linalg import solve_triangular
 
-    Source: Henzinger, Upadhyay and Upadhyay (2023), "Almost tight error bounds on differentially
-        private continual counting"; Fichtenberger, Henzinger and Upadhyay (2023).
-
-    >>> worst, average = square_root_strategy(256).error()
-    >>> f"{worst:.4f}"
-    '1.6826'
-    """
-    return Strategy(toeplitz(_coefficients(steps, steps)))
-
-
-def banded_strategy(steps: int, bands: int) -> Strategy:
-    """Return the same with its first bands only: steps `bands` apart do not share a measurement.
-
-    Source: Choquette-Choo, Ganesh, McKenna, McMahan, Rush, Thakurta and Xu (2023); Kalinin and
-        Lampert (2024), "Banded square root matrix factorization".
-
-    >>> banded_strategy(4, 1).matrix.tolist() == np.eye(4).tolist()
-    True
-    """
-    return Strategy(toeplitz(_coefficients(steps, bands)))
+    return np.asarray(solve_triangular(lower.T, prefix.T).T, dtype=np.float64)
 
 
 def tree_strategy(steps: int) -> Strategy:
@@ -169,10 +152,12 @@ def tree_strategy(steps: int) -> Strategy:
 
     Source: Dwork, Naor, Pitassi and Rothblum (2010); Chan, Shi and Song (2011).
 
+    >>> from neyman.accounting import Once
     >>> tree_strategy(4).matrix.shape, tree_strategy(4).sensitivity_squared(Once()) < 3.001
     ((7, 4), True)
     """
-    _coefficients(steps, 1)
+    if whole_number(steps, "steps", least=1) > _MOST_STEPS:
+        raise InvalidParameter(f"steps={steps} were given; write at most {_MOST_STEPS}")
     rows: list[npt.NDArray[np.float64]] = []
     at, width = np.arange(steps), 1
     while width <= steps:

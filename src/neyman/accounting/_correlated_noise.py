@@ -1,0 +1,182 @@
+"""What every way of correlating the noise of the steps offers."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Protocol, Self, TypeVar
+
+from neyman.accounting._participation import Once, Participation
+from neyman.curves import TradeOff, dominated_by, gdp, poisson, poisson_replace
+from neyman.errors import InvalidParameter
+from neyman.numerics import Array, Real, exact, text
+from neyman.sensitivity import Neighbors, check_neighbors
+
+__all__ = ["CorrelatedNoise", "Row", "counted"]
+
+
+class _Vector(Protocol):
+    """What can be added and scaled: an array of numpy, torch or jax."""
+
+    def __sub__(self, other: Self, /) -> Self: ...
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+    def __mul__(self, other: float, /) -> Self: ...
+
+
+Row = TypeVar("Row", bound=_Vector)
+# Columns whose squared norms differ by less, relatively, count as equally long.
+_CLOSE = Fraction(1, 2**30)
+
+
+class CorrelatedNoise(ABC):
+    """C, of which C G + Z is released, Z independent N(0, sigma^2): the matrix mechanism.
+
+    Row t of G is the contribution of step t, a vector of norm at most 1 for each record in it. What
+    is read off is A G + A C^-1 Z: each step gets its row of C^-1 Z as noise.
+
+    Source: Li, Miklau, Hay, McGregor and Rastogi (2015); Denisov, McMahan, Rush, Smith and
+        Thakurta (2022), for adaptive streams.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def steps(self) -> int:
+        """How many."""
+
+    @property
+    @abstractmethod
+    def bands(self) -> int:
+        """Over how many consecutive measurements a step is spread, of a lower triangular C."""
+
+    @abstractmethod
+    def sensitivity_squared(self, participation: Participation) -> Fraction:
+        """Return max over patterns of ||sum of the columns of a pattern||^2, rounded up.
+
+        One record replaced moves each of its rows by 2 at most, added or removed by 1: this is for
+        a move of 1.
+
+        Raises:
+            InvalidParameter: where the patterns are too many, and no closed form is known.
+        """
+
+    @abstractmethod
+    def column_sum(self, pattern: range) -> Array:
+        """Return the sum of the columns of a pattern, relatively to some 2^-52 (steps + 8)."""
+
+    @abstractmethod
+    def error(self) -> tuple[float, float]:
+        """Return the root mean square error of a prefix sum per unit of noise: worst and average.
+
+        Error: of rounding, not bounded; about 1e-10.
+        """
+
+    @abstractmethod
+    def correlated(self, noise: Iterable[Row]) -> Iterator[Row]:
+        """Yield the rows of C^-1 Z, of independent rows of Z: the noise of each step.
+
+        Args:
+            noise: the rows of Z, each of the shape of a gradient, with independent entries of
+                N(0, sigma^2), sigma = noise_multiplier * clipping norm. Arrays of any library that
+                can be added and multiplied by a float.
+
+        Guarantee: that of C G + Z, for rows of exact arithmetic. The rounding of floats is not
+            covered, as it is not by other training in floats.
+
+        Raises:
+            InvalidParameter: after as many rows as there are steps.
+        """
+
+    def tradeoff(self, *, noise_multiplier: Real, participation: Participation) -> TradeOff:
+        """Return the guarantee, mu = sensitivity / noise_multiplier.
+
+        Args:
+            noise_multiplier: standard deviation of Z, over the norm of a contribution.
+            participation: how often, and how far apart, a record may contribute.
+
+        Guarantee: exact, for one record added or removed. One record replaced moves twice as far:
+            write group(f, 2).
+
+        Raises:
+            InvalidParameter: if the noise is not positive, or as `sensitivity_squared`.
+        """
+        sigma = _positive(noise_multiplier)
+        return gdp(squared=self.sensitivity_squared(participation) / sigma**2)
+
+    def cyclic_poisson(
+        self,
+        *,
+        noise_multiplier: Real,
+        sampling_probability: Real,
+        neighbors: Neighbors = "add_remove",
+        groups: int | None = None,
+    ) -> TradeOff:
+        """Return the guarantee where step t takes a Poisson sample of group t mod groups.
+
+            poisson(gdp(longest column / noise_multiplier), sampling_probability) ** ceil(T/groups)
+
+        Records are put in groups by a rule that looks at each one alone, such as a public hash.
+        Steps of one group share no measurement, so that they are as good as independent.
+
+        Args:
+            noise_multiplier: standard deviation of Z, over the norm of a contribution.
+            sampling_probability: with which a record enters each step of its group; in [0, 1]. For
+                batches of B from n records this is B * groups / n.
+            neighbors: "add_remove" or "replace_one".
+            groups: at least the bands, which it is where None is given.
+
+        Guarantee: a bound (`answer.of` is "class"): the last columns may be shorter. From below it
+            has the steps of full length alone.
+
+        Raises:
+            InvalidParameter: if there are fewer groups than bands, or a parameter is outside.
+
+        Source: Choquette-Choo, Ganesh, McKenna, McMahan, Rush, Thakurta and Xu (2023), "(Amplified)
+            banded matrix factorization", theorem 4; proof: docs/theory/correlated_noise.md.
+        """
+        sigma, apart = _positive(noise_multiplier), self.bands if groups is None else groups
+        if type(apart) is not int or apart < self.bands:
+            raise InvalidParameter(
+                f"groups={apart!r} was given; write an int of at least {self.bands}: steps of one "
+                "group must share no measurement"
+            )
+        sampled = {"add_remove": poisson, "replace_one": poisson_replace}[
+            check_neighbors(neighbors)
+        ]
+        longest = self.sensitivity_squared(Once())
+        shorter = longest * (1 - _CLOSE)
+        full = sum(self._norm_squared(t) >= shorter for t in range(0, self.steps, apart))
+        bound, attained = (
+            sampled(gdp(squared=square / sigma**2), sampling_probability) ** times
+            for square, times in (
+                (longest, -(-self.steps // apart)),
+                (shorter * (1 - _CLOSE), full),
+            )
+        )
+        return dominated_by(bound, attained=attained)
+
+    def _norm_squared(self, step: int) -> float:
+        column = self.column_sum(range(step, step + 1))
+        return float(column @ column)
+
+
+def counted(noise: Iterable[Row], steps: int) -> Iterator[Row]:
+    """Yield the rows, and refuse one that is too many."""
+    for taken, row in enumerate(noise):
+        if taken == steps:
+            raise InvalidParameter(
+                f"more than {steps} rows of noise were given, and the sensitivity is known for "
+                f"{steps} steps; make a strategy of as many steps as you take"
+            )
+        yield row
+
+
+def _positive(noise_multiplier: Real) -> Fraction:
+    sigma = exact(noise_multiplier, "noise_multiplier")
+    if sigma <= 0:
+        raise InvalidParameter(
+            f"noise_multiplier={text(sigma)} adds no noise; write a positive number"
+        )
+    return sigma
