@@ -33,7 +33,7 @@ from neyman.accounting._covariance import (
     optimal_covariance,
 )
 from neyman.accounting._edgeworth import edgeworth
-from neyman.accounting._estimate import Estimate
+from neyman.accounting._estimate import ConfidentBound, Estimate
 from neyman.accounting._events import from_dp_event
 from neyman.accounting._filter import (
     Filter,
@@ -50,6 +50,7 @@ from neyman.accounting._last_iterate import (
     last_iterate_bounded,
     last_iterate_cyclic,
 )
+from neyman.accounting._monte_carlo import SampledLosses, balls_in_bins
 from neyman.accounting._named_analyses import gaussian_votes, propose_test_release
 from neyman.accounting._odometer import LossOdometer
 from neyman.accounting._optimised import buffered_strategy, optimised_strategy
@@ -114,6 +115,7 @@ __all__ = [
     "Budget",
     "BufferedStrategy",
     "Calibration",
+    "ConfidentBound",
     "CorrelatedNoise",
     "EpsilonDelta",
     "Estimate",
@@ -131,11 +133,13 @@ __all__ = [
     "PureFilter",
     "RenyiSpending",
     "Sampled",
+    "SampledLosses",
     "Spending",
     "Strategy",
     "ToeplitzStrategy",
     "TprAtFpr",
     "ZcdpFilter",
+    "balls_in_bins",
     "banded_strategy",
     "box_covariance",
     "budget_for",
