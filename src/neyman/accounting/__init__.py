@@ -50,7 +50,6 @@ from neyman.accounting._last_iterate import (
     last_iterate_bounded,
     last_iterate_cyclic,
 )
-from neyman.accounting._monte_carlo import SampledLosses, balls_in_bins
 from neyman.accounting._named_analyses import gaussian_votes, propose_test_release
 from neyman.accounting._odometer import LossOdometer
 from neyman.accounting._optimised import buffered_strategy, optimised_strategy
@@ -133,13 +132,11 @@ __all__ = [
     "PureFilter",
     "RenyiSpending",
     "Sampled",
-    "SampledLosses",
     "Spending",
     "Strategy",
     "ToeplitzStrategy",
     "TprAtFpr",
     "ZcdpFilter",
-    "balls_in_bins",
     "banded_strategy",
     "box_covariance",
     "budget_for",

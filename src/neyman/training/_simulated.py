@@ -7,13 +7,12 @@ from typing import final
 
 import numpy as np
 
-from neyman.accounting._correlated_noise import CorrelatedNoise
-from neyman.accounting._estimate import ConfidentBound
+from neyman.accounting import ConfidentBound, CorrelatedNoise
 from neyman.accounting._whole import whole_number
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, exact, text
 
-__all__ = ["SampledLosses", "balls_in_bins"]
+__all__ = ["SimulatedLosses", "simulate_balls_in_bins"]
 
 _MOST_BINS, _MOST_SAMPLES = 4096, 10**9
 # What is added to every covariance, over the largest: more than rounding takes.
@@ -25,7 +24,7 @@ _ROUNDED = 1e-9
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class SampledLosses:
+class SimulatedLosses:
     """Privacy losses of a pair that dominates, drawn at random.
 
     delta(epsilon) = E (1 - e^(epsilon - L))_+, a mean of numbers in [0, 1]: with n draws of mean m,
@@ -109,7 +108,7 @@ class SampledLosses:
         )
 
 
-def balls_in_bins(
+def simulate_balls_in_bins(
     strategy: CorrelatedNoise,
     *,
     noise_multiplier: Real,
@@ -117,7 +116,7 @@ def balls_in_bins(
     samples: int,
     confidence: Real,
     rng: np.random.Generator,
-) -> SampledLosses:
+) -> SimulatedLosses:
     """Simulate the losses where each record is in one step of every epoch, the same one, at random.
 
     The record chooses a bin j once, uniformly and by itself, and takes part in the steps
@@ -125,7 +124,8 @@ def balls_in_bins(
 
         N(0, sigma^2 I) and (1/bins) sum over j of N(M_j, sigma^2 I)
 
-    dominates, whatever the contributions and however they are chosen from what was released.
+    dominates, whatever the contributions and however they are chosen from what was released. A
+    record that chooses anew in each epoch is not covered.
 
     Args:
         strategy: lower triangular.
@@ -147,7 +147,7 @@ def balls_in_bins(
 
     >>> import numpy as np
     >>> from neyman.accounting import banded_strategy, random_allocation
-    >>> losses = balls_in_bins(
+    >>> losses = simulate_balls_in_bins(
     ...     banded_strategy(10, 1), noise_multiplier=1, bins=10, samples=100_000,
     ...     confidence=0.999, rng=np.random.default_rng(1),
     ... )
@@ -173,7 +173,7 @@ def balls_in_bins(
     covariance = _covariance(strategy, bins) / float(sigma) ** 2
     # Larger covariances lose more, each of them.
     covariance = covariance + float(np.max(covariance)) * _MORE * (1 + np.eye(bins))
-    return SampledLosses(*_losses(covariance, count, rng), count, sure)
+    return SimulatedLosses(*_losses(covariance, count, rng), count, sure)
 
 
 def _covariance(strategy: CorrelatedNoise, bins: int) -> Array:

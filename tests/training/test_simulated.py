@@ -9,20 +9,19 @@ from scipy.stats import binom
 from neyman.accounting import (
     FilterSpending,
     FixedEpochs,
-    SampledLosses,
     Strategy,
     ToeplitzStrategy,
-    balls_in_bins,
     banded_strategy,
     filter_for,
     random_allocation,
     square_root_strategy,
     tree_strategy,
 )
-from neyman.accounting._monte_carlo import _upper
 from neyman.curves import approx_dp, gdp
 from neyman.errors import InvalidParameter, NotCertified
 from neyman.ledger import Ledger
+from neyman.training import SimulatedLosses, simulate_balls_in_bins
+from neyman.training._simulated import _upper
 
 TRIALS, DRAWS, SURE = 400, 4_000, 0.9
 # A bound that holds with 0.9 each time misses more often than this once in 10^6.
@@ -30,7 +29,7 @@ MOST_MISSES = int(binom.isf(1e-6, TRIALS, 1 - SURE))
 
 
 def simulated(bins=8, samples=DRAWS, seed=0, strategy=None, noise=1.0, confidence=SURE):
-    return balls_in_bins(
+    return simulate_balls_in_bins(
         strategy or banded_strategy(bins, 1),
         noise_multiplier=noise,
         bins=bins,
@@ -150,9 +149,9 @@ def test_too_few_draws_for_a_delta_are_refused():
         simulated().epsilon(1e-6)
     fewest = int(str(refused.value).split("draws, and ")[1].split()[0])
     none = np.zeros(0)
-    assert SampledLosses(none, none, fewest, SURE).epsilon(1e-6).value == 0
+    assert SimulatedLosses(none, none, fewest, SURE).epsilon(1e-6).value == 0
     with pytest.raises(InvalidParameter):
-        SampledLosses(none, none, fewest - 5, SURE).epsilon(1e-6)
+        SimulatedLosses(none, none, fewest - 5, SURE).epsilon(1e-6)
 
 
 @pytest.mark.parametrize(
