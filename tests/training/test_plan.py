@@ -98,9 +98,9 @@ def test_the_noise_is_the_least_that_meets_an_epsilon(neighbors):
     assert float(plan.noise_multiplier) == found.value
     assert plan.epsilon <= 3
     assert (
-        dp_sgd(
-            plan.noise_multiplier * Fraction(999, 1000), plan.rate, plan.steps, neighbors=neighbors
-        ).epsilon(1e-6)
+        dp_sgd(plan.noise_multiplier * 0.999, plan.rate, plan.steps, neighbors=neighbors).epsilon(
+            1e-6
+        )
         > 3
     )
     assert plan.mu == plan.guarantee.mu(slack=1e-6)

@@ -33,7 +33,7 @@ from neyman.accounting._covariance import (
     optimal_covariance,
 )
 from neyman.accounting._edgeworth import edgeworth
-from neyman.accounting._estimate import Estimate
+from neyman.accounting._estimate import ConfidentBound, Estimate
 from neyman.accounting._events import from_dp_event
 from neyman.accounting._filter import (
     Filter,
@@ -118,6 +118,7 @@ __all__ = [
     "BudgetSpending",
     "BufferedStrategy",
     "Calibration",
+    "ConfidentBound",
     "CorrelatedNoise",
     "EpsilonDelta",
     "Estimate",

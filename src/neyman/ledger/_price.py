@@ -7,7 +7,7 @@ from typing import Final, final
 from neyman.accounting import Amount, Budget, steps_within
 from neyman.curves import TradeOff, gdp
 from neyman.ledger._stock import Steps
-from neyman.numerics import at_most
+from neyman.numerics import at_most, ceil_float
 
 __all__ = ["Price", "instead_text", "price_of", "share_text"]
 
@@ -29,13 +29,13 @@ class Price:
         account: what the ledger adds up: "mu^2" or "epsilon".
         cost: in the unit of the account, exactly as it would be charged.
         delta: of what was set aside, for the release's tail and for what fails outright in it.
-        share: the larger of the shares of the whole of both accounts; above 1 it never fits.
+        share: the larger of the shares of the whole of both accounts, rounded up; above 1 it never fits.
     """
 
     account: str
     cost: Fraction
     delta: Fraction
-    share: Fraction
+    share: float
 
     @property
     def mu(self) -> float | None:
@@ -49,7 +49,7 @@ class Price:
 
     def __repr__(self) -> str:
         name, value = ("mu", self.mu) if self.epsilon is None else ("epsilon", self.epsilon)
-        numbers = {name: value or 0, "delta": self.delta, "share": self.share}
+        numbers = {name: value or 0, "delta": self.delta, "share": Fraction(self.share)}
         return f"Price({', '.join(f'{key}={at_most(x, 3)}' for key, x in numbers.items())})"
 
 
@@ -60,7 +60,7 @@ def price_of(budget: Budget, curve: TradeOff) -> Price:
         account=budget.filter.account,
         cost=amount.cost,
         delta=amount.delta,
-        share=budget.share(amount),
+        share=ceil_float(budget.share(amount)),
     )
 
 

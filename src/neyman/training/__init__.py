@@ -42,3 +42,6 @@ __all__ = [
     "plan_training",
     "sampler_from_json",
 ]
+from neyman.training._simulated import SimulatedLosses, simulate_balls_in_bins
+
+__all__ = ["Finding", "IndexArray", "Sampler", "SimulatedLosses", "simulate_balls_in_bins"]

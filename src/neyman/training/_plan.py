@@ -44,11 +44,11 @@ class TrainingPlan:
     batch: int
     accumulation: int
     steps: int
-    clip: Fraction
-    noise_multiplier: Fraction
-    delta: Fraction
+    clip: float
+    noise_multiplier: float
+    delta: float
     neighbors: Neighbors
-    target: Fraction | None = None
+    target: float | None = None
 
     @property
     def logical_batch(self) -> int:
@@ -68,12 +68,12 @@ class TrainingPlan:
     @property
     def noise_on_sum(self) -> float:
         """Standard deviation of the noise on the sum of an update's clipped gradients."""
-        return standing(self.noise_multiplier * self.clip)[1]
+        return standing(self._noise)[1]
 
     @property
     def noise_on_mean(self) -> float:
         """The same on their mean, where the sum is divided by `logical_batch`."""
-        return standing(self.noise_multiplier * self.clip / self.logical_batch)[1]
+        return standing(self._noise / self.logical_batch)[1]
 
     @property
     def step(self) -> TradeOff:
@@ -88,17 +88,17 @@ class TrainingPlan:
     @property
     def epsilon(self) -> float:
         """Epsilon of the guarantee at `delta`, rounded up."""
-        curve, delta = self.guarantee, float(self.delta)
-        found = float(curve.epsilon(delta))
+        curve = self.guarantee
+        found = float(curve.epsilon(self.delta))
         # The profile at the target is a proof too, and its inverse may have lost a last digit.
-        if self.target is not None and curve.delta(float(self.target)) <= delta:
-            found = min(found, float(self.target))
+        if self.target is not None and curve.delta(self.target) <= self.delta:
+            found = min(found, self.target)
         return found
 
     @property
     def mu(self) -> float:
         """Least mu of the guarantee outside an event of probability `delta`, rounded up."""
-        return float(self.guarantee.mu(slack=float(self.delta)))
+        return float(self.guarantee.mu(slack=self.delta))
 
     def sampler(self, *, seed: bytes | None = None) -> PoissonBatches:
         """Return the batches of the training: one for each update, to be cut for memory.
@@ -122,9 +122,9 @@ class TrainingPlan:
             "accumulation": self.accumulation,
             "rate": str(self.rate),
             "steps": self.steps,
-            "clip": str(self.clip),
-            "noise_multiplier": str(self.noise_multiplier),
-            "delta": str(self.delta),
+            "clip": str(exact(self.clip, "clip")),
+            "noise_multiplier": str(exact(self.noise_multiplier, "noise_multiplier")),
+            "delta": str(exact(self.delta, "delta")),
             "neighbors": self.neighbors,
         }
 
@@ -145,6 +145,10 @@ class TrainingPlan:
             "unit": unit,
             "neighbors": self.neighbors,
         }
+
+    @property
+    def _noise(self) -> Fraction:
+        return exact(self.noise_multiplier, "noise_multiplier") * exact(self.clip, "clip")
 
     def _taken(self, steps: int) -> TradeOff:
         return dp_sgd(self.noise_multiplier, self.rate, steps, neighbors=self.neighbors)
@@ -197,7 +201,7 @@ def plan_training(
     >>> plan = plan_training(
     ...     records=50_000, batch=64, accumulation=4, epochs=10, clip=1, epsilon=3, delta=1e-6
     ... )
-    >>> plan.steps, str(plan.rate), f"{float(plan.noise_multiplier):.4f}"
+    >>> plan.steps, str(plan.rate), f"{plan.noise_multiplier:.4f}"
     (1954, '16/3125', '0.7580')
     """
     n = whole("records", records, 1, _MOST_RECORDS)
@@ -216,11 +220,12 @@ def plan_training(
         batch=physical,
         accumulation=several,
         steps=count,
-        clip=exact_positive(clip, "clip"),
-        noise_multiplier=noise,
-        delta=failure,
+        # A float stands for the decimal that it prints as: at least the noise, at most the delta.
+        clip=standing(exact_positive(clip, "clip"))[1],
+        noise_multiplier=standing(noise)[1],
+        delta=standing(failure)[0],
         neighbors=relation,
-        target=None if epsilon is None else exact(epsilon, "epsilon"),
+        target=None if epsilon is None else standing(exact(epsilon, "epsilon"))[1],
     )
 
 

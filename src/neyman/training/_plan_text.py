@@ -4,7 +4,7 @@ from fractions import Fraction
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from neyman.numerics import at_most, text
+from neyman.numerics import at_most, exact, text
 
 if TYPE_CHECKING:
     from neyman.training._plan import TrainingPlan
@@ -43,7 +43,7 @@ def plan_text(plan: "TrainingPlan") -> str:
             f"epsilon = {at_most(plan.epsilon, 6)} at delta = {delta}; mu = {at_most(plan.mu, 6)} "
             f"outside an event of probability {delta}; {_RELATIONS[plan.neighbors]}",
         ),
-        ("Delta", _delta(plan.delta * plan.records)),
+        ("Delta", _delta(exact(plan.delta, "delta") * plan.records)),
         *(("Holds if" if not n else "", line) for n, line in enumerate(_conditions(plan))),
     ]
     return "\n".join(line for label, words in rows for line in _row(label, words))
@@ -79,8 +79,8 @@ def _row(label: str, words: str) -> list[str]:
     return [f"{label:<{_LABEL}}{first}", *(" " * _LABEL + line for line in more)]
 
 
-def _number(value: Fraction) -> str:
-    return text(value).replace("e-0", "e-")
+def _number(value: float) -> str:
+    return text(exact(value, "value")).replace("e-0", "e-")
 
 
 def _brief(value: Fraction) -> str:
