@@ -163,8 +163,8 @@ def test_the_public_surface_changes_only_on_purpose():
         "TradeOff UnknownKeys"
     )
     functions = (
-        "approx_dp calibrate col compose dp_sgd gdp laplace lit open open_table plan_training poisson pure_dp "
-        "randomized_response read release release_batch when zcdp"
+        "approx_dp calibrate col compose dp_sgd gdp laplace lit open open_table plan_training "
+        "poisson pure_dp randomized_response read release release_batch when zcdp"
     )
     rooms = "accounting curves errors functional mechanisms plots publish report tables training"
     # Four jobs, to publish, to account, to train and to release functions, want no more.

@@ -29,7 +29,8 @@ class Price:
         account: what the ledger adds up: "mu^2" or "epsilon".
         cost: in the unit of the account, exactly as it would be charged.
         delta: of what was set aside, for the release's tail and for what fails outright in it.
-        share: the larger of the shares of the whole of both accounts, rounded up; above 1 it never fits.
+        share: the larger of the shares of the whole of both accounts, rounded up; above 1 it never
+            fits.
     """
 
     account: str

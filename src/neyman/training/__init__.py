@@ -15,6 +15,7 @@ from neyman.training._poisson import (
 from neyman.training._progress import Progress
 from neyman.training._record import Check, RunRecord
 from neyman.training._sampler import Batches, IndexArray, Sampler, Share, sampler_from_json
+from neyman.training._simulated import SimulatedLosses, simulate_balls_in_bins
 from neyman.training._users import Examples, UserBatches
 
 __all__ = [
@@ -35,13 +36,12 @@ __all__ = [
     "Sampler",
     "Share",
     "ShuffledBatches",
+    "SimulatedLosses",
     "TrainingPlan",
     "TruncatedPoissonBatches",
     "UserBatches",
     "doctor",
     "plan_training",
     "sampler_from_json",
+    "simulate_balls_in_bins",
 ]
-from neyman.training._simulated import SimulatedLosses, simulate_balls_in_bins
-
-__all__ = ["Finding", "IndexArray", "Sampler", "SimulatedLosses", "simulate_balls_in_bins"]
