@@ -66,6 +66,7 @@ def test_no_class_is_forgotten():
     assert set(INSTALLED) <= set(EXAMPLES)
 
 
+@pytest.mark.shows("dp-events")
 @pytest.mark.parametrize("relation", [ADD, REPLACE, SPECIAL])
 @pytest.mark.parametrize("name", INSTALLED)
 def test_it_has_a_number_or_a_reason(name, relation):

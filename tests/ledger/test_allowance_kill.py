@@ -340,6 +340,7 @@ def test_the_lines_of_allow_take_and_commit(spawn, home, tmp_path, step):
     assert found == []
 
 
+@pytest.mark.shows("training-budget")
 @pytest.mark.parametrize("revealed", [True, False])
 def test_a_kill_inside_a_block(spawn, home, tmp_path, revealed):
     place = places(home, tmp_path)("one")

@@ -41,6 +41,7 @@ def test_nothing_spends_nothing():
     assert len(accountant) == 0
 
 
+@pytest.mark.shows("opacus")
 def test_epsilon_is_that_of_the_curve():
     accountant = stepped(Accountant(), PHASES)
     curve = compose(*(dp_sgd(*phase) for phase in PHASES))

@@ -41,6 +41,7 @@ def only(run, name, **how):
     return finding
 
 
+@pytest.mark.shows("doctor")
 def test_shuffled_batches_have_no_amplification(make):
     run = make(poisson_sampling=False)
     finding = only(run, "shuffled_batches", delta=DELTA, epochs=3)

@@ -88,6 +88,7 @@ def test_accumulation_changes_the_guarantee_as_it_should():
     assert one.guarantee == plan.guarantee
 
 
+@pytest.mark.shows("training-plan")
 @pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
 def test_the_noise_is_the_least_that_meets_an_epsilon(neighbors):
     plan = planned(noise_multiplier=None, epsilon=3, neighbors=neighbors)

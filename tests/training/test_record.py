@@ -67,6 +67,7 @@ def written(run):
 # -- reading and writing ------------------------------------------------------------------------
 
 
+@pytest.mark.shows("run-record")
 def test_what_is_saved_is_read_again(tmp_path):
     place = tmp_path / "model.run.json"
     full().save(place)

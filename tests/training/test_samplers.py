@@ -99,6 +99,7 @@ def test_seeds_are_secret(sampler):
     assert sampler == pickle.loads(pickle.dumps(sampler)) == copy.deepcopy(sampler)
 
 
+@pytest.mark.shows("samplers")
 @EVERY
 def test_the_normalizer_is_public(sampler):
     """It is that of the declared places, and no argument has the data."""
