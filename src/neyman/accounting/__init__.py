@@ -69,6 +69,7 @@ from neyman.accounting._samplers import (
     shuffled,
     without_replacement,
 )
+from neyman.accounting._selected import repeat_and_select_profile
 from neyman.accounting._spending import (
     AdvancedSpending,
     FilterSpending,
@@ -178,6 +179,7 @@ __all__ = [
     "rdp_delta",
     "rdp_epsilon",
     "repeat_and_select",
+    "repeat_and_select_profile",
     "shuffled",
     "square_root_strategy",
     "tree_strategy",
