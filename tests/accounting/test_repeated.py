@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp
 
 from neyman.accounting import from_dp_event, repeat_and_select
-from neyman.accounting._repeated import _log_inverse_gamma
+from neyman.accounting._repeated import log_inverse_gamma
 from neyman.curves import approx_dp, discrete, gdp, identity, laplace, pure_dp, zcdp
 from neyman.errors import InvalidParameter, UnsupportedComposition
 
@@ -22,7 +22,7 @@ def generating(x, mean, shape):
     """Return E[x^K] by the definitions of the laws of K."""
     if shape == math.inf:
         return np.exp(mean * (x - 1))
-    gamma = math.exp(-_log_inverse_gamma(mean, shape))
+    gamma = math.exp(-log_inverse_gamma(mean, shape))
     if shape == 0:
         return np.log(1 - (1 - gamma) * x) / math.log(gamma)
     return ((1 - (1 - gamma) * x) ** -shape - 1) / (gamma**-shape - 1)
@@ -52,7 +52,7 @@ def test_no_selection_loses_more_than_is_said(shape, mean):
 @pytest.mark.parametrize("shape", SHAPES[:-1])
 @pytest.mark.parametrize("mean", [1.0, 1.001, 7.0, 1e6])
 def test_the_halting_chance_gives_the_mean(mean, shape):
-    x = _log_inverse_gamma(mean, shape)
+    x = log_inverse_gamma(mean, shape)
     spread = -math.expm1(-shape * x) / shape if shape else x
     assert mean <= math.expm1(x) / spread <= mean * (1 + 1e-11) + 1e-12
 

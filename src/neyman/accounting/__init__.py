@@ -69,6 +69,7 @@ from neyman.accounting._samplers import (
     with_replacement,
     without_replacement,
 )
+from neyman.accounting._selected import repeat_and_select_profile
 from neyman.accounting._shuffled_passes import shuffled_attack, shuffled_passes
 from neyman.accounting._spending import (
     AdvancedSpending,
@@ -181,6 +182,7 @@ __all__ = [
     "rdp_delta",
     "rdp_epsilon",
     "repeat_and_select",
+    "repeat_and_select_profile",
     "shuffled",
     "shuffled_attack",
     "shuffled_passes",

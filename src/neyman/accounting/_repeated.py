@@ -8,7 +8,7 @@ from neyman.curves import TradeOff, identity, rdp
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import Array, Real, exact, text
 
-__all__ = ["repeat_and_select"]
+__all__ = ["log_inverse_gamma", "repeat_and_select"]
 
 # Orders less 1.
 _ORDERS = np.geomspace(2.0**-5, 2.0**11, 257)
@@ -38,6 +38,8 @@ def repeat_and_select(f: TradeOff, *, mean: Real, shape: Real) -> TradeOff:
         InvalidParameter: if the mean or the shape is outside.
         UnsupportedComposition: if f has no finite divergence above order 1, as where it may fail.
 
+    `repeat_and_select_profile` is far smaller for delta, mostly.
+
     Source: Papernot and Steinke (2022), "Hyperparameter tuning with Rényi differential privacy",
         theorems 2 and 6.
 
@@ -61,7 +63,7 @@ def repeat_and_select(f: TradeOff, *, mean: Real, shape: Real) -> TradeOff:
     if endless:
         more = runs * np.asarray(f.delta(np.log1p(1 / _ORDERS) * (1 - _ROUNDED)), dtype=np.float64)
     else:
-        more = (1 + eta) * _least(f, orders, own, _log_inverse_gamma(runs, eta))
+        more = (1 + eta) * _least(f, orders, own, log_inverse_gamma(runs, eta))
     bounds = np.maximum((own + spread + more) * (1 + _ROUNDED), _LEAST)
     points = [(a, r) for a, r in zip(orders.tolist(), bounds.tolist(), strict=True) if r <= _MOST]
     if not points:
@@ -78,7 +80,7 @@ def _least(f: TradeOff, orders: Array, own: Array, log_inverse: float) -> float:
     return min(float(np.min(between)), float(np.asarray(f.renyi(math.inf))))
 
 
-def _log_inverse_gamma(mean: float, eta: float) -> float:
+def log_inverse_gamma(mean: float, eta: float) -> float:
     """Return log(1/gamma) with at least this mean, eta (1/gamma - 1)/(1 - gamma^eta)."""
 
     def enough(x: float) -> bool:
