@@ -41,7 +41,9 @@ def assert_below(amount, curve):
 
 
 @BOTH
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.soak] * (n == "tuning")) for n in RUNS]
+)
 def test_a_training_is_charged_two_numbers(name, neighbors):
     parameters, share, copies = RUNS[name]
     run = dp_sgd(*parameters, neighbors=neighbors)
@@ -111,7 +113,7 @@ def test_what_needs_no_tail_costs_what_it_did(curve):
     "curve",
     [
         rdp([(2, 0.1), (8, 0.5)]),
-        dp_sgd(1, 0.01, 500) @ dp_sgd(2, 0.02, 300),
+        pytest.param(dp_sgd(1, 0.01, 500) @ dp_sgd(2, 0.02, 300), marks=pytest.mark.soak),
         without_replacement(gdp(1), records=1000, batch=10).curve,
         dp_sgd(1, 0.01, 500) @ gdp(0.2) @ laplace(0.1),
     ],

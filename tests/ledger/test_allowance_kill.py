@@ -312,8 +312,8 @@ def one_block(report, place):
 @pytest.mark.parametrize(
     ("home", "step"),
     [
-        ("files", 60),
-        ("database", 240),
+        ("files", 150),
+        ("database", 600),
         *(pytest.param(home, 1, marks=pytest.mark.soak) for home in ("files", "database")),
     ],
     indirect=["home"],
