@@ -1,0 +1,9 @@
+"""Evidence against a claim, with error rates that are exact."""
+
+from neyman.audit._bounds import LowerBound, epsilon, mu
+from neyman.audit._power import plan
+from neyman.audit._refute import Verdict, refute
+from neyman.audit._rule import Rule
+from neyman.audit._statistic import Counts
+
+__all__ = ["Counts", "LowerBound", "Rule", "Verdict", "epsilon", "mu", "plan", "refute"]
