@@ -29,7 +29,7 @@ def test_a_learnt_rule_keeps_the_level(n, size):
 
 
 def test_a_learnt_rule_keeps_the_level_where_its_twin_that_tests_what_it_learnt_does_not():
-    runs, alarms, twin = 100, 0, 0
+    runs, alarms, twin = 200, 0, 0
     for run in range(runs):
         inside, outside = normal(run, 100, 0)
         alarms += refute(inside, outside, ny.gdp(0), seed=run).refuted
