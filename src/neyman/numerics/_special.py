@@ -14,6 +14,7 @@ __all__ = [
     "erfcx",
     "erfinv",
     "faddeeva",
+    "log_gamma",
     "log_ndtr",
     "ndtr",
     "ndtri",
@@ -39,6 +40,13 @@ def erfcx(x: Array) -> Array:
 def erfinv(x: Array) -> Array:
     """Return the inverse of erf."""
     from scipy.special import erfinv as function
+
+    return np.asarray(cast("Array", function(x)))
+
+
+def log_gamma(x: Array) -> Array:
+    """Return log Gamma(x), x > 0."""
+    from scipy.special import gammaln as function
 
     return np.asarray(cast("Array", function(x)))
 

@@ -1,0 +1,24 @@
+"""Evidence against a claim, with error rates that are exact."""
+
+from neyman.audit._bounds import LowerBound, epsilon, mu
+from neyman.audit._one_run import Guesses, OneRun, one_run
+from neyman.audit._power import plan
+from neyman.audit._refute import Verdict, refute
+from neyman.audit._rule import Rule
+from neyman.audit._sequential import Sequential
+from neyman.audit._statistic import Counts
+
+__all__ = [
+    "Counts",
+    "Guesses",
+    "LowerBound",
+    "OneRun",
+    "Rule",
+    "Sequential",
+    "Verdict",
+    "epsilon",
+    "mu",
+    "one_run",
+    "plan",
+    "refute",
+]

@@ -1,0 +1,282 @@
+"""Lower bounds from one run with many canaries, each included by a fair coin."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+
+from neyman.audit._null import Claim, Null
+from neyman.audit._refute import check_level
+from neyman.calls import plain_calls
+from neyman.curves import TradeOff
+from neyman.errors import InvalidParameter
+from neyman.numerics import Array
+from neyman.numerics._special import log_gamma, ndtr, ndtri
+
+__all__ = ["Guesses", "OneRun", "one_run"]
+
+_LOOKS: Final = 8
+_FEWEST: Final = 16
+_MOST_EPSILON, _MOST_MU = 60.0, 40.0
+_NEAR: Final = 1e-5
+# Of sums of as many chances as there are guesses.
+_SAFE: Final = 1e-9
+_NODES: Final = np.geomspace(1e-12, 0.5, 150)
+_LEVELS: Final = np.geomspace(1e-9, 1, 361).tolist()
+
+Inverse = Callable[[float], float]
+"""The false positive rate that the claim asks for a true positive rate, rounded down."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guesses:
+    """Guesses about the canaries with the most extreme scores.
+
+    Attributes:
+        made: r, half of them "in" and half "out"; fixed by the number of canaries.
+        right: v.
+        of: m, the number of canaries.
+    """
+
+    made: int
+    right: int
+    of: int
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneRun:
+    """What one run with canaries shows.
+
+    Attributes:
+        epsilon: lower bound of epsilon at delta; 0 where nothing is shown.
+        mu: lower bound of mu, for the claim of mu-GDP.
+        delta: of epsilon.
+        level: the probability that a bound exceeds the truth, at most, of each bound.
+        most_epsilon: the bound that so many canaries give if every guess is right.
+        most_mu: the same of mu.
+        guesses: that were looked at, each at its share of the level.
+        p_value: of the claim; None where none was given.
+    """
+
+    epsilon: float
+    mu: float
+    delta: float
+    level: float
+    most_epsilon: float
+    most_mu: float
+    guesses: tuple[Guesses, ...]
+    p_value: float | None = None
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is refuted at the level."""
+        return self.p_value is not None and self.p_value <= self.level
+
+    def __str__(self) -> str:
+        m = self.guesses[0].of
+        return (
+            f"epsilon >= {self.epsilon:.4g} at delta = {self.delta:g}, and mu >= {self.mu:.4g}, "
+            f"each at confidence {1 - self.level:g}, if each of the {m:,} canaries was included by "
+            f"a fair coin of its own. So many canaries show at most epsilon {self.most_epsilon:.4g}"
+            f" and mu {self.most_mu:.4g}"
+        )
+
+
+@plain_calls
+def one_run(
+    *,
+    scores: npt.ArrayLike,
+    included: npt.ArrayLike,
+    delta: float,
+    level: float = 0.05,
+    claim: Claim | None = None,
+    seed: int | None = None,
+) -> OneRun:
+    """Return lower bounds of what a mechanism loses, from one run.
+
+    The canaries with the highest scores are guessed "in", as many with the lowest "out", and the
+    rest are left out: for eight numbers of guesses that are fixed by the number of canaries, each
+    at an eighth of the level.
+
+    Args:
+        scores: one a canary; high ones speak for its inclusion.
+        included: whether each canary was included: independent fair coins, thrown before the run.
+        delta: of epsilon; fixed before the scores were seen.
+        level: the probability that a bound exceeds the truth, at most.
+        claim: a guarantee to test as well; the hull of its two directions counts.
+        seed: of the coins that order equal scores; None throws them anew.
+
+    Guarantee: each bound is above the truth with probability at most `level`, whatever the canaries
+        have to do with each other in the run, if their inclusions are independent fair coins.
+
+    Raises:
+        InvalidParameter: if the lists do not fit, or a number is outside its range.
+
+    Source: Steinke, Nasr and Jagielski (2023), theorem 5.2, for epsilon; Mahloujifar, Melis and
+        Chaudhuri (2024) for curves. Both hold for a number of guesses fixed beforehand.
+
+    >>> found = one_run(scores=[1.0] * 40 + [0.0] * 40, included=[1] * 40 + [0] * 40, delta=0)
+    >>> found.epsilon > 1, found.epsilon <= found.most_epsilon
+    (True, True)
+    """
+    values, inside = _read(scores, included)
+    check_level(level)
+    if not 0 <= delta < 1:
+        raise InvalidParameter(
+            f"delta must lie in [0, 1); {delta!r} was given. Write a probability such as 1e-6"
+        )
+    draw = np.random.default_rng(secrets.randbits(63) if seed is None else seed)
+    looks = _guesses(values, inside, draw)
+    share = level / len(looks)
+    best = tuple(Guesses(made=one.made, right=one.made, of=one.of) for one in looks)
+
+    def pure(one: Guesses, epsilon: float) -> bool:
+        return _pure_p(one, epsilon, delta) <= share
+
+    def gaussian(one: Guesses, mu: float) -> bool:
+        return _refutes(one, _gaussian(mu), share)
+
+    p = None
+    if claim is not None:
+        inverse = _tabled(_hull(claim))
+        p = min(1.0, len(looks) * min(_p_value(one, inverse) for one in looks))
+    return OneRun(
+        epsilon=_most_refuted(pure, looks, _MOST_EPSILON),
+        mu=_most_refuted(gaussian, looks, _MOST_MU),
+        delta=delta,
+        level=level,
+        most_epsilon=_most_refuted(pure, best, _MOST_EPSILON),
+        most_mu=_most_refuted(gaussian, best, _MOST_MU),
+        guesses=looks,
+        p_value=p,
+    )
+
+
+def _read(scores: npt.ArrayLike, included: npt.ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
+    try:
+        values, coins = np.asarray(scores, dtype=np.float64), np.asarray(included)
+        fits = values.ndim == 1 and values.shape == coins.shape and values.size > 0
+        fits = fits and bool(np.all((coins == 0) | (coins == 1))) and not np.isnan(values).any()
+    except (TypeError, ValueError):
+        values, coins, fits = np.zeros(0), np.zeros(0), False
+    if not fits:
+        raise InvalidParameter(
+            "scores and included must be two lists of one length, of numbers and of 0 or 1; "
+            "something else was given. Write one score and one coin for each canary"
+        )
+    return values, coins.astype(np.bool_)
+
+
+def _guesses(
+    scores: Array, included: NDArray[np.bool_], draw: np.random.Generator
+) -> tuple[Guesses, ...]:
+    m = scores.size
+    sizes = np.geomspace(min(_FEWEST, m), m, _LOOKS) / 2
+    halves = np.unique(np.maximum(np.floor(sizes), 1).astype(np.intp)) if m > 1 else np.array([0])
+    # Equal scores stand in an order that knows nothing of the coins.
+    order = np.lexsort((draw.permutation(m), scores))
+    coins = included[order]
+    if m == 1:
+        return (Guesses(made=1, right=int(coins[0]), of=1),)
+    outs, ins = np.cumsum(~coins), np.cumsum(coins[::-1])
+    return tuple(
+        Guesses(made=2 * half, right=int(outs[half - 1] + ins[half - 1]), of=m)
+        for half in halves.tolist()
+    )
+
+
+def _pure_p(one: Guesses, epsilon: float, delta: float) -> float:
+    """Return the p-value of (epsilon, delta)-DP for r guesses of which v are right, rounded up."""
+    r, v = one.made, one.right
+    k = np.arange(r + 1.0)
+    factorials = log_gamma(np.arange(1.0, r + 2))
+    masses = factorials[-1] - factorials - factorials[::-1]
+    # q = e^eps / (1 + e^eps)
+    masses = np.exp(masses + k * epsilon - r * float(np.logaddexp(0.0, epsilon)))
+    above = np.cumsum(masses[::-1])[::-1] * (1 + _SAFE)
+    least = float(above[v])
+    if delta == 0 or v == 0:
+        return min(1.0, least)
+    gains = (above[v - 1 :: -1] - least) / np.arange(1.0, v + 1)
+    return min(1.0, least + 2 * one.of * delta * max(float(gains.max()), 0.0))
+
+
+def _refutes(one: Guesses, inverse: Inverse, level: float) -> bool:
+    """Whether r guesses, v of them right, refute the claim at this level."""
+    r, v, m = one.made, one.right, one.of
+    right, wrong = level * v / m, level * (r - v) / m
+    for i in range(v - 1, -1, -1):
+        known = max(wrong, inverse(right))
+        if known <= wrong and i < v - 1:
+            break
+        right = min(1.0, right + i / (r - i) * (known - wrong))
+        wrong = known
+    return (right + wrong) * (1 - _SAFE) > r / m
+
+
+def _p_value(one: Guesses, inverse: Inverse) -> float:
+    """Return the least level of a ladder at which the claim is refuted."""
+    levels = [level for level in _LEVELS if _refutes(one, inverse, level)]
+    return min(levels, default=1.0)
+
+
+def _largest(
+    holds: Callable[[float], bool], most: float, low: float = 0.0, near: float = _NEAR
+) -> float:
+    """Return a number at which it holds, near the largest one; `low` where it holds at none."""
+    high, step = low, 0.25
+    while high < most and (high == low or holds(high)):
+        low, high, step = high, min(high + step, most), 2 * step
+    while high - low > near:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def _most_refuted(
+    refuted: Callable[[Guesses, float], bool], looks: tuple[Guesses, ...], most: float
+) -> float:
+    """Return the largest parameter that one of the looks refutes."""
+    found = 0.0
+    for one in reversed(looks):
+        if refuted(one, found + _NEAR):
+            found = _largest(partial(refuted, one), most, found + _NEAR)
+    return found
+
+
+def _gaussian(mu: float) -> Inverse:
+    """The FPR that mu-GDP asks for a TPR of y: Phi(Phi^-1(y) - mu)."""
+
+    def inverse(y: float) -> float:
+        return float(ndtr(ndtri(np.asarray(y)) - mu)) * (1 - _SAFE)
+
+    return inverse
+
+
+def _tabled(claim: TradeOff) -> Inverse:
+    """The FPR that a symmetric claim asks for a TPR of y, f(1 - y), from a table, rounded down."""
+    # From half on the nodes lie as near to 1 as below it to 0.
+    y = np.concatenate([[0.0], _NODES, 1 - _NODES[-2::-1], [1.0]])
+    low, high = (np.clip(end, 0.0, 1.0) for end in claim.beta_bracket(1.0 - y))
+    slopes = np.maximum(np.diff(low, prepend=0.0) - (high - low), 0.0)
+    slopes[1:] /= np.diff(y)
+
+    def inverse(at: float) -> float:
+        left = int(np.searchsorted(y, at, side="right")) - 1
+        # A convex function is above the line through the two nodes before.
+        return float(low[left] + slopes[left] * (at - y[left]))
+
+    return inverse
+
+
+def _hull(claim: Claim) -> TradeOff:
+    """Return a symmetric claim that is implied."""
+    Null(claim)
+    return claim.dominating() if isinstance(claim, TradeOff) else TradeOff(claim, claim.swap())

@@ -1,0 +1,139 @@
+"""What a test could have seen, and how many runs it takes."""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from neyman.audit._joint import p_value
+from neyman.audit._null import Claim, Null
+from neyman.audit._statistic import Counts, Statistic
+from neyman.calls import plain_calls
+from neyman.curves import TradeOff
+from neyman.errors import InvalidParameter
+from neyman.numerics import Array
+from neyman.numerics._special import ndtr, ndtri
+
+__all__ = ["plan", "seen_by"]
+
+_RATES: Final[Array] = np.concatenate([[0.0], ndtr(np.linspace(-6, 6, 241)), [1.0]])
+_WEIGHTS: Final[Array] = 2.0 ** (np.arange(-64, 65) / 8)
+_LIKELY = 0.9
+_STEPS = 50
+_MOST_RUNS = 10**8
+
+
+def seen_by(statistic: Statistic, null: Null, level: float) -> tuple[float | None, float]:
+    """Return the balanced accuracy that is refuted nine times in ten, about, and the claim's.
+
+    Of rules with equal errors, by the normal approximation.
+    """
+    f = null.ends(_RATES)[0]
+    allows = float(np.max(1 - (_RATES + f) / 2))
+    c, w = statistic.counts, statistic.weight
+    mean = w * _RATES + f
+    spread = np.sqrt(w * w * _RATES * (1 - _RATES) / c.outside + f * (1 - f) / c.inside)
+    ends = [float(ndtri(np.asarray(p))) for p in (1 - level, _LIKELY)]
+    critical = float(np.min(mean - ends[0] * spread))
+    low, high = 0.0, 0.5
+    for _ in range(_STEPS):
+        rate = (low + high) / 2
+        sd = math.sqrt(rate * (1 - rate) * (w * w / c.outside + 1 / c.inside))
+        seen = (w + 1) * rate + ends[1] * sd <= critical
+        low, high = (rate, high) if seen else (low, rate)
+    # Without an error at all the statistic is 0.
+    return (1 - low if low > 0 and critical > 0 else None), allows
+
+
+@plain_calls
+def plan(claim: Claim, alternative: TradeOff, *, level: float = 0.05, power: float = 0.9) -> int:
+    """Return how many runs with the record, and as many without, refute a claim.
+
+    The attack is the best one on the alternative: the rule, and the weight of the test, that need
+    the fewest runs.
+
+    Args:
+        claim: that will be tested.
+        alternative: what the mechanism loses in truth; as a guarantee it must be worse.
+        level: the probability of refuting a claim that holds, at most.
+        power: the probability of refuting the claim where the alternative is true.
+
+    Returns:
+        The number of runs of each side. It has the power, computed exactly for the best rule of
+        the alternative; no 3 % smaller number that was tried has.
+
+    Raises:
+        InvalidParameter: if the alternative does not break the claim, or a number is outside.
+
+    >>> from neyman.curves import gdp
+    >>> plan(gdp(1), gdp(2)) < 80
+    True
+    """
+    if not 0 < level < 0.5 or not 0.5 <= power < 1:
+        raise InvalidParameter(
+            f"level must lie in (0, 0.5) and power in [0.5, 1); level={level!r}, power={power!r} "
+            "were given. Write, for example, level=0.05, power=0.9"
+        )
+    null = Null(claim)
+    f, g = null.ends(_RATES)[0], Null(alternative).ends(_RATES)[1]
+    if float(np.max(f - g)) <= 1e-9:
+        raise InvalidParameter(
+            f"the alternative must lose more than the claim at some false positive rate; "
+            f"{alternative} does not, beside {claim}. No number of runs refutes a claim that holds"
+        )
+    x, y, weight, n = _best_rule(f, g, level, power)
+    low, high = 1, max(4, n)
+    while not _powerful(null, (x, y), weight, high, level, power):
+        low, high = high, 2 * high
+        if high > _MOST_RUNS:
+            raise InvalidParameter(
+                f"more than {_MOST_RUNS:,} runs would be needed; write an alternative that breaks "
+                "the claim more clearly"
+            )
+    while high > low + 1 and high > 1.03 * low:
+        middle = (low + high) // 2 if low > 1 else max(low + 1, int(0.9 * high))
+        if _powerful(null, (x, y), weight, middle, level, power):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _best_rule(f: Array, g: Array, level: float, power: float) -> tuple[float, float, float, int]:
+    """Return rates, weight and about how many runs, by the normal approximation."""
+    ends = [float(ndtri(np.asarray(p))) for p in (1 - level, power)]
+    best = (0.5, 0.5, 1.0, np.inf)
+    for w in _WEIGHTS.tolist():
+        under = np.sqrt(w * w * _RATES * (1 - _RATES) + f * (1 - f))
+        truth = np.sqrt(w * w * _RATES * (1 - _RATES) + g * (1 - g))
+        gap = (w * _RATES + f)[None] - (w * _RATES + g)[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Against the worst law of the null, for each rule of the alternative.
+            root = (ends[0] * under[None] + ends[1] * truth[:, None]) / gap
+            runs = np.where(gap > 0, root, np.inf).max(axis=1) ** 2
+        row = int(np.argmin(runs))
+        if runs[row] < best[3]:
+            best = (float(_RATES[row]), float(g[row]), w, float(runs[row]))
+    n = math.ceil(best[3]) if math.isfinite(best[3]) else 64
+    return best[0], best[1], best[2], min(n, _MOST_RUNS)
+
+
+def _powerful(
+    null: Null, rates: tuple[float, float], weight: float, n: int, level: float, power: float
+) -> bool:
+    """Whether n runs a side have the power: P(S <= critical) under the alternative."""
+    x, y = np.array([rates[0]]), np.array([rates[1]])
+
+    def at(errors: int) -> Statistic:
+        # S in steps of 1 / n, as false negatives alone.
+        counts = Counts(false_positives=0, outside=n, false_negatives=errors, inside=n)
+        return Statistic(counts, weight)
+
+    low, high = -1, math.ceil((1 + weight) * n)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if p_value(at(middle), null, level).upper <= level:
+            low = middle
+        else:
+            high = middle
+    return low >= 0 and float(at(low).chance(x, y)[0]) >= power

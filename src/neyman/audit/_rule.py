@@ -1,0 +1,156 @@
+"""Rules that turn scores into error counts, and how one is learnt from a part of the scores."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from neyman.audit._null import Claim, Null
+from neyman.audit._scores import Scores
+from neyman.audit._statistic import Counts, Statistic
+from neyman.numerics import Array
+from neyman.numerics._special import ndtr, ndtri
+
+__all__ = ["Family", "Rule", "learnt_for", "learnt_for_family"]
+
+Family = Callable[[float], Claim]
+"""Claims by one parameter; a larger one allows an attacker more."""
+
+_THRESHOLDS = 40
+_WEIGHTS = 2.0 ** (np.arange(-48, 49) / 4)
+_EVEN = 48
+_RATES = np.concatenate([[0.0], ndtr(np.linspace(-5, 5, 61)), [1.0]])
+# One-sided, at about the usual level: a predicted statistic that is as extreme refutes.
+_REFUTES = 1.645
+_HALVINGS = 14
+# Rates are taken for worse than they seem by as many standard deviations: the best of many
+# candidates would be the luckiest one.
+_DOUBTED = 3.0
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Call a score "in" where direction * score > direction * threshold.
+
+    Attributes:
+        threshold: in the unit of the scores.
+        direction: 1 where large scores speak for the record, -1 where small ones do.
+        weight: what a false positive weighs against a false negative.
+    """
+
+    threshold: float
+    direction: int
+    weight: float = 1.0
+
+    def statistic(self, scores: Scores) -> Statistic:
+        """Count the errors of the rule."""
+        sides = (self.direction * side for side in (scores.outside, scores.inside))
+        outside, inside = (int(np.sum(side > self.direction * self.threshold)) for side in sides)
+        counts = Counts(
+            false_positives=outside,
+            outside=scores.outside.size,
+            false_negatives=scores.inside.size - inside,
+            inside=scores.inside.size,
+        )
+        return Statistic(counts, self.weight)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Thresholds with the error rates that they seem to have, times weights.
+
+    Attributes:
+        thresholds: of the rules; the first lies half-way between the two sides.
+        x: their false positive rates, shrunk by a count.
+        y: their false negative rates, shrunk by a count.
+        direction: of all of them.
+        sizes: of the scores that will be tested, outside and inside.
+        learnt: sizes of the scores that were learnt from.
+    """
+
+    thresholds: Array
+    x: Array
+    y: Array
+    direction: int
+    sizes: tuple[int, int]
+    learnt: tuple[int, int]
+
+    def scores(self, claim: Claim) -> Array:
+        """Return how many deviations each (threshold, weight) is below the claim, at the least."""
+        f = Null(claim).ends(_RATES)[0]
+        w = _WEIGHTS[:, None]
+        spread = w * w * _RATES * (1 - _RATES) / self.sizes[0] + f * (1 - f) / self.sizes[1]
+        spread += ((w + 1) / min(self.sizes)) ** 2 / 4
+        at = w * _RATES + f
+        seen = self.x[:, None] * _WEIGHTS + self.y[:, None]
+        doubts = self.x * (1 - self.x) / self.learnt[0], self.y * (1 - self.y) / self.learnt[1]
+        doubt = np.sqrt(doubts[0][:, None] * _WEIGHTS**2 + doubts[1][:, None])
+        doubt[0, _EVEN] = 0.0
+        seen += _DOUBTED * doubt
+        # The nearest law of the null, for each weight and threshold.
+        gaps = (at[None] - seen[:, :, None]) / np.sqrt(spread)[None]
+        return gaps.min(axis=2)
+
+    def best(self, claim: Claim) -> Rule:
+        """Return the rule that should refute the claim best."""
+        found = self.scores(claim)
+        row, column = np.unravel_index(int(np.argmax(found)), found.shape)
+        # A search among many profits from chance: a smooth model is left for a clear gain alone.
+        if found[0, _EVEN] > found[row, column] - 1:
+            row, column = 0, _EVEN
+        return Rule(
+            threshold=float(self.thresholds[row]),
+            direction=self.direction,
+            weight=float(_WEIGHTS[column]),
+        )
+
+
+def learnt_for(claim: Claim, train: Scores, test: Scores) -> Rule:
+    """Return the rule that should refute this claim best, by what the training part shows."""
+    return _candidates(train, test).best(claim)
+
+
+def learnt_for_family(family: Family, most: float, train: Scores, test: Scores) -> Rule:
+    """Return the rule that should refute the largest parameter of a family."""
+    candidates = _candidates(train, test)
+    low, high = 0.0, most
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        seen = float(candidates.scores(family(middle)).max()) >= _REFUTES
+        low, high = (middle, high) if seen else (low, middle)
+    return candidates.best(family(low))
+
+
+def _candidates(train: Scores, test: Scores) -> _Candidates:
+    values, direction, middle = _between_means(train)
+    between = (values[1:] + values[:-1]) / 2 if values.size > 1 else values
+    between = np.where(np.isfinite(between), between, values[: between.size])
+    if between.size > _THRESHOLDS:
+        between = np.unique(np.quantile(between, np.linspace(0, 1, _THRESHOLDS), method="nearest"))
+    thresholds = np.concatenate([[middle], between])
+    signed = direction * thresholds[:, None]
+    rates = [
+        (np.sum(direction * side > signed, axis=1) + add) / (side.size + 2)
+        for side, add in ((train.outside, 1), (train.inside, 1))
+    ]
+    sizes = test.outside.size, test.inside.size
+    learnt = train.outside.size, train.inside.size
+    return _Candidates(thresholds, rates[0], 1 - rates[1], direction, sizes, learnt)
+
+
+def _between_means(train: Scores) -> tuple[Array, int, float]:
+    """Return all values, the direction, and the threshold half-way between the sides.
+
+    Half-way between the means of normal scores, so that any increasing function of the scores gives
+    the same rule.
+    """
+    both = np.concatenate([train.outside, train.inside])
+    values, place, times = np.unique(both, return_inverse=True, return_counts=True)
+    normal = ndtri((np.cumsum(times) - times / 2) / both.size)[place]
+    means = normal[: train.outside.size].mean(), normal[train.outside.size :].mean()
+    share = float(ndtr((means[0] + means[1]) / 2))
+    middle = float(np.quantile(both, share, method="lower"))
+    return values, (1 if means[1] >= means[0] else -1), middle
