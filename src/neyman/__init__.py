@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from neyman import accounting as accounting
+    from neyman import audit as audit
     from neyman import curves as curves
     from neyman import errors as errors
     from neyman import functional as functional
@@ -103,6 +104,7 @@ _HOMES = {
 }
 _ROOMS = (
     "accounting",
+    "audit",
     "curves",
     "errors",
     "functional",
@@ -131,6 +133,7 @@ __all__ = [
     "UnknownKeys",
     "accounting",
     "approx_dp",
+    "audit",
     "calibrate",
     "col",
     "compose",

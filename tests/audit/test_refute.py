@@ -19,6 +19,7 @@ def most_alarms(runs: int, level: float) -> int:
     return int(binom.isf(1e-6, runs, level))
 
 
+@pytest.mark.shows("audit")
 @pytest.mark.parametrize(("n", "size"), [(50, 1.0), (400, 1.0)])
 def test_a_learnt_rule_keeps_the_level(n, size):
     runs = 120

@@ -163,6 +163,7 @@ ROOMS = [
     "report",
     "training",
     "opacus",
+    "audit",
 ]
 
 
