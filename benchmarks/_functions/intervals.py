@@ -1,19 +1,18 @@
 """Whether intervals for the mean and for quantiles hold as often as they say."""
 
 import math
-import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from benchmarks import Section, verdict
-from benchmarks._functions.columns import COLUMNS, HEAPED, Column, Heap
-from benchmarks._functions.pipeline import Pipeline
+from benchmarks._functions import samples
+from benchmarks._functions.columns import Column, Heap
+from benchmarks._functions.samples import Task
 from neyman import functional
 
-__all__ = ["INTERVALS", "Task", "intervals", "measured", "tasks"]
+__all__ = ["INTERVALS", "intervals", "tasks"]
 
 INTERVALS: Final = "Intervals for the mean and for quantiles"
 LEVEL: Final = 0.95
@@ -34,51 +33,12 @@ _LEAST: Final = 0.93
 _FINE: Final = 200_001
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Some samples of one column; it travels to another process."""
-
-    column: str
-    n: int
-    mu: float
-    first: int
-    runs: int
-
-    def __call__(self) -> list[list[float]]:
-        column = (COLUMNS | HEAPED)[self.column]
-        mean, quantiles = _truth(column)
-        domain = functional.Interval(column.low, column.high, outside="count")
-        found = []
-        for k in range(self.first, self.first + self.runs):
-            seed = zlib.crc32(f"interval {self.column} {self.n} {self.mu}".encode())
-            random = np.random.default_rng([seed, k])
-            values = column.draw(self.n, random)
-            released = Pipeline(domain, None, self.mu, records=self.n, random=random)
-            inside = values[(values >= column.low) & (values <= column.high)]
-            own = inside.mean(), np.quantile(inside, Q, method="inverted_cdf")
-            f = released(values)
-            row = [*_held(f, mean, quantiles, "total"), *_held(f, *own, "noise")]
-            found.append([*row, *np.ptp(f.quantile_interval([0.5], LEVEL), axis=0).tolist()])
-        return found
-
-
-def tasks(*, quick: bool) -> list[Task]:
+def tasks(*, quick: bool) -> list[Task[list[float]]]:
     """Return everything that is to be run, the longest first."""
-    runs = QUICK if quick else RUNS
-    return [
-        Task(name, n, mu, first, min(_AT_ONCE, runs - first))
-        for n, mu in reversed(SIZES)
-        for name in NAMES
-        for first in range(0, runs, _AT_ONCE)
-    ]
+    return samples.tasks("interval", _measured, NAMES, SIZES, QUICK if quick else RUNS, _AT_ONCE)
 
 
-def measured(task: Task) -> tuple[Task, list[list[float]]]:
-    """Run a task: what a process of a pool calls."""
-    return task, task()
-
-
-def intervals(results: Iterable[tuple[Task, list[list[float]]]]) -> Section:
+def intervals(results: Iterable[tuple[Task[list[float]], list[list[float]]]]) -> Section:
     """Count how often intervals hold what they are for."""
     at: dict[tuple[str, int, float], list[list[float]]] = {}
     for task, each in results:
@@ -112,6 +72,16 @@ def intervals(results: Iterable[tuple[Task, list[list[float]]]]) -> Section:
             )
         ],
     )
+
+
+def _measured(
+    f: functional.DensityFunction, column: Column | Heap, values: np.ndarray
+) -> list[float]:
+    """Return which intervals hold, total and noise, and the width of the median's."""
+    inside = values[(values >= column.low) & (values <= column.high)]
+    own = inside.mean(), np.quantile(inside, Q, method="inverted_cdf")
+    row = [*_held(f, *_truth(column), "total"), *_held(f, *own, "noise")]
+    return [*row, *np.ptp(f.quantile_interval([0.5], LEVEL), axis=0).tolist()]
 
 
 def _held(

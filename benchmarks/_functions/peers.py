@@ -12,27 +12,12 @@ from typing import Final
 import numpy as np
 from scipy.fft import dct, idct
 
+from neyman.functional._densities._wavelets import SYM6
+
 __all__ = ["PRIVATE", "errors", "nearest"]
 
 Array = np.ndarray
 PRIVATE: Final = ("histogram", "polygon", "cosines", "wavelets")
-# sym6 of Daubechies, low pass.
-_SYM6: Final = np.array(
-    [
-        0.015404109327027373,
-        0.0034907120842174702,
-        -0.11799011114819057,
-        -0.048311742585633,
-        0.4910559419267466,
-        0.787641141030194,
-        0.3379294217276218,
-        -0.07263752278646252,
-        -0.021060292512300564,
-        0.04472490177066578,
-        0.0017677118642428036,
-        -0.007800708325034148,
-    ]
-)
 _SMOOTHED: Final = 16
 
 
@@ -143,13 +128,14 @@ def _wavelets(counts: Array, mu: float, random: np.random.Generator) -> Array:
 def _filters(size: int, levels: int) -> tuple[Array, list[Array]]:
     """Return the transforms of the smooth part and of the details, around a circle."""
     turn = np.exp(-2j * math.pi * np.arange(size) / size)
-    high = _SYM6[::-1] * (-1.0) ** np.arange(_SYM6.size)
+    low = np.array(SYM6)
+    high = low[::-1] * (-1.0) ** np.arange(low.size)
     smooth = np.ones(size, complex)
     details = []
     for level in range(levels):
         at = turn ** (2**level)
         details.append(smooth * np.polyval(high[::-1], at) / math.sqrt(2))
-        smooth = smooth * np.polyval(_SYM6[::-1], at) / math.sqrt(2)
+        smooth = smooth * np.polyval(low[::-1], at) / math.sqrt(2)
     return smooth, details
 
 

@@ -58,7 +58,7 @@ def _act(path: Path, case: Case) -> Callable[[], ny.Release]:
     """Return a whole release: open, compile, charge the ledger, run, draw, store, read."""
     entries, budget = count(), case.budget
     place = path.with_name(f"{case.name}.ledger")
-    shared = {} if budget.delta is None else {"delta_for_groups": budget.delta}
+    shared = {} if budget.delta is None else {"delta_aside": budget.delta}
 
     def act() -> ny.Release:
         table = ny.open_table(path, unit=case.unit, bounds=BOUNDS)

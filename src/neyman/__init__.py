@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from neyman import publish as publish
     from neyman import report as report
     from neyman import tables as tables
+    from neyman import training as training
     from neyman.accounting import EpsilonDelta as EpsilonDelta
     from neyman.accounting import calibrate as calibrate
     from neyman.accounting import dp_sgd as dp_sgd
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from neyman.tables import lit as lit
     from neyman.tables import open_table as open_table
     from neyman.tables import when as when
+    from neyman.training import plan_training as plan_training
 
 __version__ = "0.1.0"
 
@@ -97,6 +99,7 @@ _HOMES = {
         "open_table",
         "when",
     ),
+    "neyman.training": ("plan_training",),
 }
 _ROOMS = (
     "accounting",
@@ -108,6 +111,7 @@ _ROOMS = (
     "publish",
     "report",
     "tables",
+    "training",
 )
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -140,6 +144,7 @@ __all__ = [
     "mechanisms",
     "open",
     "open_table",
+    "plan_training",
     "plots",
     "poisson",
     "publish",
@@ -150,6 +155,7 @@ __all__ = [
     "release_batch",
     "report",
     "tables",
+    "training",
     "when",
     "zcdp",
 ]

@@ -15,6 +15,7 @@ __all__ = [
     "InvalidCall",
     "InvalidParameter",
     "InvalidTable",
+    "InvalidTraining",
     "LedgerCorrupt",
     "LedgerMismatch",
     "LedgerUnavailable",
@@ -71,6 +72,10 @@ class RelationMismatch(NeymanError, ValueError):
 
 class InvalidTable(NeymanError, ValueError):
     """A table, a unit, bounds or keys are not usable as declared."""
+
+
+class InvalidTraining(NeymanError, RuntimeError):
+    """A training does not do what its guarantee says; the step was not released."""
 
 
 class UnknownColumn(InvalidTable, KeyError):

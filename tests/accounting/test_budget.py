@@ -45,10 +45,10 @@ def test_any_share_of_any_cap(epsilon, delta, part):
 
 @pytest.mark.parametrize(
     ("cap", "delta"),
-    [(gdp(1), 1e-6), (pure_dp(1), 1e-9), (approx_dp(1, 1e-6), 2e-6), (approx_dp(1, 1e-6), 0)],
+    [(gdp(1), 1e-6), (pure_dp(1), 1e-9), (approx_dp(1, 1e-6), 2e-6), (approx_dp(1, 1e-6), -1)],
 )
 def test_what_the_cap_has_not_cannot_be_set_aside(cap, delta):
-    with pytest.raises(InvalidParameter, match=r"delta_for_groups=.* write cap=approx_dp"):
+    with pytest.raises(InvalidParameter, match=r"delta_aside=.* write cap=approx_dp"):
         budget_for(cap, delta)
 
 
@@ -79,7 +79,7 @@ def test_sums_of_charges_are_at_least_the_whole():
 
 def test_nothing_set_aside_nothing_fails():
     budget = budget_for(gdp(1))
-    with pytest.raises(UnsupportedComposition, match=r"set no delta aside .*delta_for_groups"):
+    with pytest.raises(UnsupportedComposition, match=r"set no delta aside .*approx_dp\(0, delta\)"):
         budget.cost(gdp(0.1) @ approx_dp(0, 1e-9))
     with pytest.raises(InvalidParameter, match="costs nothing"):
         budget_for(approx_dp(2, 1e-6), 5e-7).cost(approx_dp(0, 1e-7))

@@ -94,6 +94,7 @@ def test_the_coefficients_of_buffers_are_rounded_up():
     assert np.all(np.diff(strategy.coefficients) <= 0)
 
 
+@pytest.mark.shows("correlated-noise")
 @ALL
 def test_the_noise_solves_for_the_measured_noise(strategy):
     z = RNG.normal(size=(STEPS, 2, 3))

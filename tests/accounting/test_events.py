@@ -28,7 +28,7 @@ from neyman.curves import (
     subsample,
     zcdp,
 )
-from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
+from neyman.errors import InvalidParameter, RelationMismatch
 
 # Same names and fields as dp_accounting's, by definition of the reader.
 NoOp = namedtuple("NoOpDpEvent", "")
@@ -184,7 +184,7 @@ def test_relations_do_not_mix(event: object, neighbors: str) -> None:
         read(Composed([Gaussian(1), event]), neighbors)
 
 
-@pytest.mark.parametrize("event", [Unsupported(), WithReplacement(9, 3, NoOp()), [1]])
+@pytest.mark.parametrize("event", [Unsupported(), [1]])
 def test_unknown_events_are_refused(event: object) -> None:
     with pytest.raises(InvalidParameter, match=f"a {type(event).__name__} was found.*known are"):
         read(SelfComposed(Composed([NoOp(), event]), 3))
@@ -195,8 +195,36 @@ def test_one_record_replaced_in_a_sample_is_two_opposite_ones() -> None:
     base = gdp(0.5) ** 2
     assert read(SelfComposed(step, 10), "replace_one") == poisson_replace(base, 0.01) ** 10
     assert read(SelfComposed(step, 10)) == poisson(base, 0.01) ** 10
-    with pytest.raises(UnsupportedComposition, match="Gaussians only"):
-        read(Poisson(0.01, Laplace(1)), "replace_one")
+    twice = Poisson(0.1, Poisson(0.1, Gaussian(2)))
+    assert read(twice, "replace_one") == poisson_replace(gdp(0.5), 0.01)
+
+
+def laplace_sample(noise: float, q: float, epsilon: float) -> float:
+    """Hockey-stick of (1-q) Lap(0) + q Lap(1) from (1-q) Lap(0) + q Lap(-1), by a fine sum."""
+    x = np.linspace(-60, 60, 1_200_001)
+
+    def density(shift: float) -> np.ndarray:
+        return np.exp(-np.abs(x - shift) / noise) / (2 * noise)
+
+    first, second = ((1 - q) * density(0) + q * density(shift) for shift in (1.0, -1.0))
+    return float(np.sum(np.maximum(first - math.exp(epsilon) * second, 0)) * (x[1] - x[0]))
+
+
+def test_any_noise_on_a_sample_is_bounded_for_one_record_replaced() -> None:
+    """Never less than opposite records of a Laplace sum lose, and C_q of what both together do."""
+    found = read(Poisson(0.1, Laplace(1)), "replace_one")
+    assert found == dominated_by(subsample(laplace(2), 0.1))
+    for epsilon in (0.0, 0.05, 0.2, 0.5):
+        assert found.delta(epsilon) >= laplace_sample(1, 0.1, epsilon) * (1 - 1e-6)
+    # What is asked of the sample of one removed is far too little.
+    assert poisson(laplace(1), 0.1).delta(0.05) < laplace_sample(1, 0.1, 0.05)
+    assert found.delta(0.05, bracket=True).of == "class"
+    several = [DiscreteGaussian(3.0), DiscreteLaplace(0.3, 1), ZCDp(0.1), EpsilonDelta(0.5, 1e-9)]
+    for event in [*several, Exponential(0.5), PermuteAndFlip(0.5), Poisson(0.5, Laplace(1))]:
+        bound = read(Poisson(0.01, event), "replace_one").epsilon(1e-6)
+        assert read(Poisson(0.01, event)).epsilon(1e-6) <= bound < math.inf
+    once = read(Poisson(0.2, Poisson(0.5, Laplace(1))), "replace_one")
+    assert once == found
 
 
 @pytest.mark.parametrize(("counts", "levels"), [(1, 1), (5, 3), ([3, 8], 4), (0, 0)])
@@ -240,6 +268,64 @@ def test_a_batch_of_all_records_is_no_sample() -> None:
     assert whole == gdp(1)
     some = read(WithoutReplacement(10, 5, Gaussian(2)), "replace_one")
     assert some.delta(0.5) < whole.delta(0.5)
+
+
+def test_a_batch_may_hold_a_record_several_times() -> None:
+    """Each batch of 3 draws out of 3 records, one of which is -1 or 1 and the others 0."""
+    event = WithReplacement(3, 3, Gaussian(2))
+    found = read(event, "replace_one")
+    x = np.linspace(-30, 30, 600_001)
+    weights = [math.comb(3, j) * (1 / 3) ** j * (2 / 3) ** (3 - j) for j in range(4)]
+
+    def density(sign: int) -> np.ndarray:
+        parts = (w * np.exp(-((x - sign * j) ** 2) / 8) for j, w in enumerate(weights))
+        return sum(parts) / math.sqrt(8 * math.pi)
+
+    for epsilon in (0.0, 0.5, 1.0, 2.0):
+        gain = np.maximum(density(1) - math.exp(epsilon) * density(-1), 0)
+        attained = float(np.sum(gain) * (x[1] - x[0]))
+        # Whoever is told how often it was drawn can do no less.
+        told = sum(w * gdp(j).delta(epsilon) for j, w in enumerate(weights) if j)
+        assert attained <= found.delta(epsilon) <= told * (1 + 1e-9)
+    once = read(WithReplacement(3, 1, Gaussian(2)), "replace_one")
+    assert (
+        once.dominating() == read(WithoutReplacement(3, 1, Gaussian(2)), "replace_one").dominating()
+    )
+    assert read(WithReplacement(0, 0, Gaussian(2)), "replace_one") == identity()
+    few = read(WithReplacement(1000, 10, Gaussian(2)), "replace_one").epsilon(1e-6)
+    alike = read(WithoutReplacement(1000, 10, Gaussian(2)), "replace_one").epsilon(1e-6)
+    assert alike < few < math.inf
+    with pytest.raises(RelationMismatch):
+        read(event)
+
+
+@pytest.mark.parametrize("kind", [WithReplacement, WithoutReplacement])
+def test_a_special_record_in_a_batch_of_a_fixed_size(kind) -> None:
+    """Any other may take its place, so that it is one that is replaced."""
+    event = kind(100, 10, Gaussian(2))
+    found = from_dp_event(event, neighbors="REPLACE_SPECIAL")
+    replaced = read(event, "replace_one")
+    assert found == dominated_by(replaced.dominating())
+    assert found.epsilon(1e-5) == replaced.epsilon(1e-5)
+    # One of -1 or 1 among zeros, of which half is a special record's.
+    least = poisson(gdp(0.5), 0.1).epsilon(1e-5)
+    assert least <= found.epsilon(1e-5)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ZCDp(math.inf),
+        ZCDp(0.1, math.inf),
+        EpsilonDelta(math.inf, 0.0),
+        Exponential(math.inf),
+        PermuteAndFlip(math.inf),
+        Poisson(0.1, ZCDp(math.inf)),
+    ],
+)
+@BOTH
+def test_an_infinite_loss_is_no_guarantee(event: object, neighbors: str) -> None:
+    assert read(event, neighbors) == NON_PRIVATE
 
 
 def test_refusals_list_only_what_works() -> None:

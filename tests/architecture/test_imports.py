@@ -163,29 +163,29 @@ def test_the_public_surface_changes_only_on_purpose():
         "TradeOff UnknownKeys"
     )
     functions = (
-        "approx_dp calibrate col compose dp_sgd gdp laplace lit open open_table poisson pure_dp "
-        "randomized_response read release release_batch when zcdp"
+        "approx_dp calibrate col compose dp_sgd gdp laplace lit open open_table plan_training "
+        "poisson pure_dp randomized_response read release release_batch when zcdp"
     )
-    rooms = "accounting curves errors functional mechanisms plots publish report tables"
-    # Three jobs, to publish, to account and to release functions, want no more.
-    assert len(neyman.__all__) == 40
+    rooms = "accounting curves errors functional mechanisms plots publish report tables training"
+    # Four jobs, to publish, to account, to train and to release functions, want no more.
+    assert len(neyman.__all__) == 42
     assert sorted(neyman.__all__) == sorted(f"{classes} {functions} {rooms}".split())
 
 
 def test_the_faces_change_only_on_purpose():
     report = (
-        "Explanation ReadOff Section Sentence explain figures html ledger_html read_off "
-        "rehearsal_html"
+        "Attack Explanation ReadOff Section Sentence Statement explain figures html ledger_html "
+        "model_card read_off rehearsal_html run_html"
     )
     # What other faces are made of.
     report += (
         " Language Numeral answer_html answer_tables crosstab_of csv_of function_table "
-        "question_text read_language recorded records_of relation rows_table safe table_of "
-        "translated"
+        "question_text read_language recorded records_of relation rows_table run_guarantee safe "
+        "table_of translated"
     )
     plots = (
-        "density effects heatmap privacy_loss profile quantiles regression released renyi survival "
-        "to_svg tradeoff"
+        "density effects epsilon_over_steps heatmap privacy_loss profile quantiles regression "
+        "released renyi survival to_svg tradeoff"
     )
     assert sorted(neyman.report.__all__) == sorted(report.split())
     assert sorted(neyman.plots.__all__) == sorted(plots.split())

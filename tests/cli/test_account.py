@@ -5,16 +5,15 @@ import math
 import re
 from contextlib import redirect_stdout
 from fractions import Fraction
-from functools import reduce
 from io import StringIO
-from operator import matmul
 
 import pytest
 
 from neyman.cli import main
 from neyman.cli._commands import parser_of_all
-from neyman.cli._phases import phases_of
+from neyman.cli._phases import phases_of, run_of
 from neyman.curves import TradeOff, gdp
+from neyman.training import Phase
 
 RUN = ["--noise-multiplier", "1.1", "--sampling-probability", "0.01", "--steps", "500"]
 PHASE = "noise=1.1,q=0.01,steps=500"
@@ -86,7 +85,7 @@ def test_printed_numbers_are_on_the_safe_side(answers):
 
 def test_the_record_holds_the_exact_curve_and_both_sides(answers):
     found = answers[1]
-    assert (found["format"], found["version"]) == ("neyman.account", 1)
+    assert (found["format"], found["version"]) == ("neyman.account", 2)
     f = curve()
     assert TradeOff.from_json(found["curve"]) == f
     assert found["epsilon"]["upper"] == f.epsilon(1e-5)
@@ -95,8 +94,8 @@ def test_the_record_holds_the_exact_curve_and_both_sides(answers):
     assert [attack["fpr"] for attack in found["tpr"]] == [0.05]
     assert found["tpr"][0]["upper"] == f.tpr(0.05)
     assert found["advantage"]["upper"] == f.advantage()
-    assert found["phases"] == [
-        {"noise_multiplier": "11/10", "sampling_probability": "1/100", "steps": 500}
+    assert [Phase.from_json(phase) for phase in found["phases"]] == [
+        Phase.poisson(noise_multiplier=1.1, sampling_probability=0.01, steps=500)
     ]
 
 
@@ -112,7 +111,7 @@ def test_the_record_holds_the_exact_curve_and_both_sides(answers):
 )
 def test_other_words_for_the_same_training(words):
     phases = phases_of(parser_of_all().parse_args(["account", *words, "--delta", "1e-6"]))
-    assert reduce(matmul, [phase.curve for phase in phases]) == curve()
+    assert run_of(phases).curve == curve()
 
 
 def test_without_sampling_it_is_the_plain_gaussian(capsys):
@@ -198,7 +197,7 @@ def test_whatever_is_left_out_is_found(capsys, unknown, name, truth):
     words = [word for pair in TRAIN.items() if pair[0] != unknown for word in pair]
     words = ["calibrate", "--epsilon", "1", "--delta", "1e-5", *words]
     found = record(capsys, *words)
-    assert (found["format"], found["version"]) == ("neyman.calibrate", 1)
+    assert (found["format"], found["version"]) == ("neyman.calibrate", 2)
     assert found["solved"] == name
     assert found["value"] == pytest.approx(truth, rel=1e-8)
     assert found["epsilon"]["upper"] <= 1
@@ -286,7 +285,7 @@ def test_a_target_in_other_units_is_refused(capsys, words, found):
 
 
 def test_what_is_not_found_is_not_said_to_be_infinite():
-    from neyman.cli import _statement
+    from neyman.report import _statement
 
     assert _statement._row("mu-GDP", "{}-GDP", (13.0, math.inf), "")[0] == "mu-GDP not found"
     assert _statement._row("mu-GDP", "{}-GDP", (math.inf, math.inf), "")[0] == "no mu-GDP"

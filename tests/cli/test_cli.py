@@ -374,7 +374,7 @@ def test_a_plan_that_a_run_would_refuse_says_so_in_the_words_of_the_run(
     written = (
         '[data]\npath = "visits.parquet"\n[unit]\nrows = true\n'
         '[keys.w]\nward = ["north", "south"]\n[unknown.u]\ncolumns = ["ward"]\n'
-        '[budget]\nledger = "l"\nmu = 1\ndelta_for_groups = 1e-6\n'
+        '[budget]\nledger = "l"\nmu = 1\ndelta_aside = 1e-6\n'
         '[[query]]\nentry = "a"\nstatistic = "count"\nby = "w"\nmu = 0.3\n'
         '[[query]]\nentry = "b"\nstatistic = "count"\nby = "u"\nmu = 0.3\ndelta = 1e-8\n'
     )

@@ -179,6 +179,48 @@ def test_a_merge_says_what_it_added_and_whether_the_cap_holds(ledger, tmp_path, 
     assert "there is no ledger" in err
 
 
+def allow(ledger, entry="autumn"):
+    return ledger.allow(
+        entry=entry,
+        step=ny.gdp(0.01),
+        steps=5000,
+        request={"model": "m"},
+        source="here",
+        unit="one row",
+        neighbors="add_remove",
+    )
+
+
+def test_allowances_are_shown_with_what_is_left_of_them(ledger, capsys):
+    allow(ledger).take("lr=0.1/0", steps=100).commit("sha256:0123")
+    status, out, _ = ran(capsys, "show", ledger.store.path)
+    assert status == 0
+    assert "allowance autumn: 4,900 left of 5,000 of gdp(mu=0.01)\n" in out
+    lines = [line for line in out.splitlines() if "autumn/lr=0.1/0" in line]
+    assert [line.split()[:3] for line in lines] == [["0", "%", "committed"]]
+    assert "60 %  spent" in out
+    record = json.loads(ran(capsys, "export", ledger.store.path)[1])
+    ((kind,),) = [allowance["steps"] for allowance in record["allowances"]]
+    assert (kind["declared"], kind["taken"], kind["left"]) == (5000, 100, 4900)
+    take = record["entries"][-1]
+    assert (take["of"], take["checkpoint"], take["cost"]) == ("autumn", "sha256:0123", "0")
+    # What is taken is within what the allowance was charged.
+    draft = ran(capsys, "export", ledger.store.path, "--registry")[1]
+    assert 'release_type_details: "3 so far' in draft
+
+
+def test_a_merge_that_overdraws_an_allowance_says_so(ledger, tmp_path, capsys):
+    allow(ledger)
+    copy = tmp_path / "copy.ledger"
+    shutil.copy(ledger.store.path, copy)
+    ledger.allowance("autumn").take("here", steps=4000)
+    ny.Ledger.existing(copy).allowance("autumn").take("there", steps=3000)
+    status, out, _ = ran(capsys, "merge", ledger.store.path, copy)
+    assert status == 1
+    assert "overdrawn by 2,000 of gdp(mu=0.01), so the cap is no longer proved" in out
+    assert ran(capsys, "check", ledger.store.path)[0] == 1
+
+
 def test_a_conflict_is_refused_or_charged_twice(ledger, tmp_path, capsys):
     copy = tmp_path / "copy.ledger"
     shutil.copy(ledger.store.path, copy)
@@ -199,7 +241,7 @@ def test_the_delta_set_aside_is_shown(tmp_path, capsys):
     two = ny.Ledger.open(
         path,
         cap=ny.approx_dp(2, 1e-6),
-        delta_for_groups=5e-7,
+        delta_aside=5e-7,
         unit="one row",
         neighbors="add_remove",
     )
@@ -213,11 +255,12 @@ def test_the_delta_set_aside_is_shown(tmp_path, capsys):
     )
     status, out, _ = ran(capsys, "show", path)
     assert status == 0
-    assert "20 %  spent of the delta 5e-7 set aside for unknown groups" in out
+    assert "20 %  spent of the delta 5e-7 set aside" in out
+    assert "whatever is asked next, all together keep approx_dp(epsilon=2, delta=1e-06)" in out
     status, out, _ = ran(capsys, "export", path, "--registry")
     assert status == 0
     assert "Approximate DP" in out
-    assert "the sum of the deltas of what may fail outright stays at or below 5e-7" in out
+    assert "what may fail outright, stays at or below 5e-7" in out
 
 
 def test_an_altered_ledger_is_refused_and_its_check_says_why(ledger, capsys):

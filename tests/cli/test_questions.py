@@ -124,7 +124,7 @@ def test_numbers_are_cut_into_bins(capsys):
 @pytest.mark.usefixtures("folder")
 def test_groups_that_nobody_declared_cost_delta(capsys):
     paid = ["--mu", "0.5", "--delta", "1e-7", "--ledger", "u.ledger"]
-    budget = ["--budget", "mu=1,delta_for_groups=1e-6", "--id", "wards", "--json"]
+    budget = ["--budget", "mu=1,delta_aside=1e-6", "--id", "wards", "--json"]
     assert asked("count", *WHO, "--by", "ward", *paid, *budget) == 0, capsys.readouterr().err
     found = json.loads(capsys.readouterr().out)["columns"]["ward"]
     assert sorted(found) == ["north, upper", "south"]
@@ -202,7 +202,7 @@ def test_groups_that_nobody_declared_are_told_what_they_need(folder, capsys):
     assert asked("count", *WHO, "--by", "ward", *paid) == 2
     err = capsys.readouterr().err
     assert "\n  --delta D, the chance that a group is shown" in err
-    assert "\n  --budget ...,delta_for_groups=1e-6" in err
+    assert "\n  --budget ...,delta_aside=1e-6" in err
     assert names(folder) == ["visits.parquet"]
 
 

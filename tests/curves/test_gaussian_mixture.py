@@ -16,7 +16,7 @@ from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._gaussian_mixture import gaussian_mixture_pair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._solvers._contour import ContourProfile
-from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
+from neyman.errors import InvalidParameter, RelationMismatch
 
 NONE, ONE = Fraction(0), Fraction(1)
 Q = Fraction(1, 100)
@@ -304,8 +304,8 @@ def test_replacement_keeps_its_relation():
         poisson(step, Q)
     with pytest.raises(RelationMismatch):
         poisson_replace(step, Q)
-    with pytest.raises(UnsupportedComposition):
-        poisson_replace(laplace(1), Q)
+    with pytest.raises(RelationMismatch):
+        poisson_replace(laplace(1) @ step, Q)
     assert poisson_replace(gdp(1), 1) == gdp(2)
     assert poisson_replace(gdp(1), 0).delta(0) == 0
 

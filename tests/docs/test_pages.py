@@ -152,7 +152,18 @@ def test_every_figure_has_titles_and_words_beside_its_lines(figures, slow):
             assert axes.get_legend() is None, name
 
 
-ROOMS = ["", "accounting", "curves", "functional", "mechanisms", "plots", "publish", "report"]
+ROOMS = [
+    "",
+    "accounting",
+    "curves",
+    "functional",
+    "mechanisms",
+    "plots",
+    "publish",
+    "report",
+    "training",
+    "opacus",
+]
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -297,7 +297,7 @@ def covered(factor):
         x, y = drawn(1500, seed)
         curve = curve_of(x, y, mu=0.7, seed=seed, degree=4)
         places = drawn(50, seed + 1000)[0]
-        reach = 1.96 * factor * curve.noise_sd(places)
+        reach = 1.96 * factor * curve.sd(places)
         found.append(np.mean(np.abs(curve(places) - bent(places)) < reach))
     return np.mean(found)
 

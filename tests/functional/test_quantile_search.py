@@ -1,5 +1,6 @@
 """A few quantiles, searched for: one record moves all rounds by what is stated; intervals hold."""
 
+import operator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -51,6 +52,33 @@ def asked(counts, mu, shares, times=1.0, unit_records=1, seed=1):
     reading = SearchReading(search, shares, unit_records)
     columns = reading.columns(kept, noise, 0.95)
     return {name: np.reshape(column, (len(counts), -1)) for name, column in columns.items()}
+
+
+@pytest.mark.parametrize("rows", [2**39, 2**45, 2**61])
+def test_sums_of_any_number_of_rows_are_exact_or_clamped(rows):
+    """One row more moves them no further, also where 64 bits would overflow."""
+    search = search_of(129, QUARTERS)
+    random = np.random.default_rng(1)
+    counts = np.zeros((1, 129), np.int64)
+    counts[0, [5, 60, 100]] = rows // 4, rows // 2, rows // 8
+    more = counts.copy()
+    more[0, 100] += 1
+    clamped = wrapped = 0
+    for one in search.rounds:
+        places = random.integers(0, 128, (1, one.places))
+        found, beside = (one.sums(search.sums(some), places) for some in (counts, more))
+        if rows < 2**50:
+            up_to = search.sums(counts)[0][np.sort(places[0])].tolist()
+            ends = zip([0, *up_to], [*up_to, rows // 8 * 7], strict=True)
+            cells = [high - low for low, high in ends]
+            exact = [sum(map(operator.mul, row, cells)) for row in one.matrix.tolist()]
+            assert found[0].tolist() == [min(max(part, -(2**62)), 2**62) for part in exact]
+            wrapped += any(abs(part) >= 2**63 for part in exact)
+        clamped += int(np.count_nonzero(np.abs(found) == 2**62))
+        moved = [int(a) - int(b) for a, b in zip(beside[0], found[0], strict=True)]
+        assert sum(move * move for move in moved) <= one.squares("add_remove")
+    assert (clamped > 0) == (rows > 2**39)
+    assert (wrapped > 0) == (rows == 2**45)
 
 
 def out_of_order(one, up_to, places):

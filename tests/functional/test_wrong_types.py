@@ -142,7 +142,7 @@ CALLS = [
         **ADDITIVE,
     ),
     call(A, x=[0.0, 0.0]),
-    call(A.noise_sd, x=[0.0, 0.0]),
+    call(A.sd, x=[0.0, 0.0]),
     call(A.effect(0), x=[0.0]),
     call(functional.pilot_bandwidth, domain=DOMAIN, records=5),
     call(functional.Octaves, number=5),

@@ -9,16 +9,14 @@ import pytest
 from neyman.curves import approx_dp, gdp, laplace
 from neyman.errors import BudgetExceeded, LedgerCorrupt, UnsupportedComposition
 from neyman.ledger import Ledger
-from neyman.ledger._schema import VERSION
+from neyman.ledger._schema import SAME_TABLES
 from neyman.ledger._sqlite_tables import OBJECTS
 
 CAP = approx_dp(2, 1e-6)
 
 
 def opened(path, share=5e-7, cap=CAP):
-    return Ledger.open(
-        path, cap=cap, unit="one row", neighbors="add_remove", delta_for_groups=share
-    )
+    return Ledger.open(path, cap=cap, unit="one row", neighbors="add_remove", delta_aside=share)
 
 
 def ask(ledger, entry, curve):
@@ -50,7 +48,7 @@ def test_both_are_charged_exactly_and_shown(ledger):
     assert [entry.delta for entry in ledger.entries()] == [Fraction("1e-7"), 0]
     assert ledger.total() == gdp(squared=Fraction(2, 100)) @ approx_dp(0, 1e-7)
     record = ledger.export()
-    assert record["delta_for_groups"] == "1/2000000"
+    assert record["delta_aside"] == "1/2000000"
     assert (record["delta_spent"], record["delta_remaining"]) == ("1/10000000", "1/2500000")
     assert record["entries"][0]["delta"] == "1/10000000"
     assert ledger.check() == ()
@@ -155,9 +153,9 @@ def test_a_ledger_of_format_2_keeps_its_chain(tmp_path):
             raw.execute("SELECT * FROM meta").fetchall(),
         )
     ledger = Ledger.open(path, cap=gdp(1), unit="one row", neighbors="add_remove")
-    assert (ledger.head(), ledger.check(), ledger.delta_for_groups) == (head, (), 0)
+    assert (ledger.head(), ledger.check(), ledger.delta_aside) == (head, (), 0)
     with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        assert raw.execute("PRAGMA user_version").fetchone() == (SAME_TABLES,)
         after = (
             raw.execute("SELECT * FROM events").fetchall(),
             raw.execute("SELECT * FROM meta").fetchall(),
@@ -171,7 +169,7 @@ def test_what_to_write_follows_from_what_is_short(tmp_path):
     """Noise is asked for where noise helps, and a smaller delta where that does."""
     both = {"unit": "one row", "neighbors": "add_remove"}
     cap = approx_dp(1, 1e-6)
-    part = Ledger.open(tmp_path / "part", cap=cap, delta_for_groups=5e-7, **both)
+    part = Ledger.open(tmp_path / "part", cap=cap, delta_aside=5e-7, **both)
 
     def asked(curve, ledger):
         with pytest.raises(BudgetExceeded) as refused:
@@ -185,6 +183,6 @@ def test_what_to_write_follows_from_what_is_short(tmp_path):
     assert asked(gdp(9), part).endswith("ask with more noise, or not at all")
     said = asked(gdp(9) @ approx_dp(0, 1e-3), part)
     assert said.endswith("ask with more noise and a smaller delta, or not at all")
-    whole = Ledger.open(tmp_path / "whole", cap=cap, delta_for_groups=1e-6, **both)
-    with pytest.raises(UnsupportedComposition, match=r"all of its delta is set aside.*smaller"):
+    whole = Ledger.open(tmp_path / "whole", cap=cap, delta_aside=1e-6, **both)
+    with pytest.raises(UnsupportedComposition, match=r"delta_aside is all of its delta.*smaller"):
         whole.reserve(entry="a", request={}, source="s", curve=gdp(0.01), **both)

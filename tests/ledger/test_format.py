@@ -190,9 +190,9 @@ def test_an_old_file_with_something_added_is_left_as_it_is(first, statement, nam
 
 def test_a_later_format_is_refused_and_left_alone(first):
     with closing(sqlite3.connect(first)) as raw:
-        raw.execute("PRAGMA user_version = 4")
+        raw.execute("PRAGMA user_version = 5")
     content = first.read_bytes()
-    with pytest.raises(LedgerUnavailable, match=r"format 4.*reads formats up to 3; upgrade neyman"):
+    with pytest.raises(LedgerUnavailable, match=r"format 5.*reads formats up to 4; upgrade neyman"):
         Ledger.existing(first)
     assert first.read_bytes() == content
 

@@ -435,7 +435,7 @@ def test_there_are_no_defaults():
         parameters = inspect.signature(public).parameters.values()
         given = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
         # Nothing set aside, and no groups found: the least of each.
-        assert given.items() <= {"delta_for_groups": None, "groups": ()}.items()
+        assert given.items() <= {"delta_aside": None, "groups": ()}.items()
 
 
 def test_views_tell_what_happened(opened):

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import neyman as ny
-from neyman import functional, publish
+from neyman import functional, publish, training
 from neyman.displayed import Displayed
 from neyman.notebook import _guarantees
 from neyman.numerics import at_least
@@ -219,6 +220,24 @@ def test_a_ledger_shows_what_is_left_and_its_entries(ask, density):
     assert f"Left: {at_least(100 * ask.ledger.remaining() / 81, 4)} %" in seen.text
 
 
+def test_a_ledger_shows_what_is_left_of_allowances(tmp_path):
+    ledger = ny.Ledger.open(
+        tmp_path / "a.ledger", cap=ny.gdp(1), unit="one row", neighbors="add_remove"
+    )
+    assert "Allowance" not in page(ledger).text
+    allowance = ledger.allow(
+        entry="autumn",
+        step=ny.gdp(0.01),
+        steps=5000,
+        request={},
+        source="here",
+        unit="one row",
+        neighbors="add_remove",
+    )
+    allowance.take("a", steps=100)
+    assert "4,900 left of 5,000 of gdp(mu=0.01)" in page(ledger).text
+
+
 def test_a_ledger_that_cannot_be_read_says_why(tmp_path):
     path = tmp_path / "gone.ledger"
     ledger = ny.Ledger.open(path, cap=ny.gdp(1), unit="one row", neighbors="add_remove")
@@ -289,3 +308,38 @@ def test_each_answer_of_a_batch_says_where_its_limits_are_told(tmp_path):
     pairs = [(asked, ny.Gaussian(scale=9)) for asked in (table.mean("x"), table.sum("x"))]
     answers = ny.release_batch(pairs, ledger, entry="both")
     assert answers[1].limit_notes()[0] in answers[1]._repr_html_()
+
+
+def training_of(**changes):
+    phase = training.Phase.poisson(noise_multiplier=4, sampling_probability=1, steps=16)
+    known = {"unit": WICKED.replace("\x1b", "").replace("\u202e", ""), "neighbors": "add_remove"}
+    return training.RunRecord(phases=(phase,), **{**known, **changes})
+
+
+def test_a_run_record_shows_its_phases_its_guarantee_and_what_is_wrong():
+    sound, wrong = page(training_of()), page(training_of(tuning_runs=3))
+    assert "Training: 16 steps" in sound.text
+    assert "poisson (sampling_probability 1)" in sound.text
+    assert "at most" in sound.text
+    assert "Nothing wrong was found" in sound.text
+    assert "svg" in sound.tags
+    assert "script" not in sound.tags
+    assert "tuning_not_counted" in wrong.text
+    assert "Nothing wrong" not in wrong.text
+
+
+def test_a_record_without_a_price_says_why():
+    made = training.Phase(
+        noise_multiplier=Fraction(1), sampler={"sampler": "mine"}, steps=1, planned=1
+    )
+    run = training.RunRecord(phases=(made,), unit="one image", neighbors="add_remove")
+    assert "no sampler that is known" in page(run).text
+
+
+def test_findings_are_shown_one_by_one():
+    found = training.doctor(training_of(tuning_runs=3, world=2))
+    shown = page(found)
+    assert "2 findings" in shown.text
+    assert all(one.write in shown.text and one.seen in shown.text for one in found)
+    assert page(found[0]).text.startswith("Finding: ")
+    assert "Nothing wrong was found" in page(training.Findings()).text

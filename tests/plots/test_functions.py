@@ -12,12 +12,14 @@ from neyman.errors import InvalidParameter
 from neyman.functional import (
     AdditiveCurve,
     AdditiveTerms,
+    Asinh,
     Basis,
     Box,
     Circle,
     Density,
     DensityFunction,
     Interval,
+    Log,
     RegressionCurve,
     ReleasedField,
     ReleasedFunction,
@@ -49,6 +51,37 @@ def test_a_density_is_drawn_with_both_its_bands():
     (axes,) = plots.density(f, truth=lambda x: 0 * x + 0.1).axes
     assert set(axes.lines[1].get_ydata()) == {0.1}
     assert axes.figure.legends[0].get_texts()[-1].get_text() == "true (public data)"
+
+
+@pytest.mark.parametrize(
+    ("domain", "ticks"),
+    [
+        (Interval(100, 10_000_000, outside="clip").scaled(Log()), 10.0 ** np.arange(2, 8)),
+        (Interval(-5000, 20_000, outside="drop").scaled(Asinh(10)), [-100, 0, 100, 10_000]),
+        (Interval(2, 8, outside="clip").scaled(Log()), [2, 4, 6, 8]),
+    ],
+    ids=["log", "asinh", "few"],
+)
+def test_a_density_on_a_scale_is_drawn_on_it(domain, ticks):
+    basis = Basis(domain, domain.length / 20, Density(), True)
+    integers = np.zeros(basis.size, np.int64)
+    integers[:2] = np.multiply([1000, 300], basis.amplitudes[:2])
+    raw = ReleasedFunction(basis, tuple(integers.tolist()), 2.0**24, None, 1, basis.bandwidth)
+    f = DensityFunction(raw)
+    (axes,) = plots.density(f, truth=lambda x: 1 / x**2 + 1).axes
+    axes.figure.draw_without_rendering()
+    x, y = axes.lines[0].get_data()
+    np.testing.assert_allclose(y * domain.scale.slope(x), f(x))
+    assert np.trapezoid(y, domain.scale.line(x)) == pytest.approx(1, abs=0.01)
+    true = axes.lines[1].get_ydata()
+    np.testing.assert_allclose(true * domain.scale.slope(x), 1 / x**2 + 1)
+    assert axes.get_ylabel().startswith(f"density of {domain.scale.words}")
+    np.testing.assert_allclose(axes.get_xticks(), ticks, rtol=1e-9)
+    # As far across as they are on the line.
+    at = axes.transData.transform(np.stack([x, 0 * x], axis=1))[:, 0]
+    line = domain.scale.line(x)
+    share = (line - line[0]) / (line[-1] - line[0])
+    np.testing.assert_allclose((at - at[0]) / (at[-1] - at[0]), share, atol=1e-9)
 
 
 def test_what_each_feature_adds_is_drawn_with_its_intervals():

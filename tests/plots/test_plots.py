@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import neyman as ny
-from neyman import functional, plots, publish
+from neyman import functional, plots, publish, training
 from neyman.errors import InvalidParameter
 from neyman.functional import Interval
 from neyman.plots._style import PALETTE, figure
@@ -369,3 +369,18 @@ def test_the_words_of_a_picture_can_be_others():
     svg = plots.to_svg(plots.tradeoff(ny.gdp(1)), words=lambda text: f"<{text}>")
     assert "&lt;guessing&gt;" in svg
     assert "&lt;gdp(mu=1)&gt;" in svg
+
+
+def test_epsilon_over_steps_is_drawn_where_it_is_with_every_second_phase_shaded():
+    phases = [
+        training.Phase.poisson(noise_multiplier=noise, sampling_probability=1, steps=steps)
+        for noise, steps in ((10, 40), (20, 60), (10, 20))
+    ]
+    run = training.RunRecord(phases=tuple(phases), unit="one image", neighbors="add_remove")
+    (axes,) = plots.epsilon_over_steps(run, delta=1e-5, points=12).axes
+    along = run.epsilon_over_steps(1e-5, 12)
+    (line,) = axes.lines
+    assert line.get_xdata().tolist() == along.steps.tolist()
+    assert line.get_ydata().tolist() == along.epsilon.tolist()
+    (shade,) = axes.patches
+    assert (shade.get_x(), shade.get_x() + shade.get_width()) == (40, 100)

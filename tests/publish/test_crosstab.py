@@ -234,7 +234,7 @@ columns = ["a", "b"]
 [budget]
 ledger = "t.ledger"
 mu = 1
-delta_for_groups = 1e-6
+delta_aside = 1e-6
 [[query]]
 entry = "e"
 statistic = "crosstab"

@@ -356,7 +356,7 @@ def test_a_group_shown_for_its_large_noisy_count_takes_the_count_that_is_shown_a
         name="visits",
         unit=ny.Rows(),
         budget=ny.gdp(9) @ ny.approx_dp(0, 1e-6),
-        delta_for_groups=1e-6,
+        delta_aside=1e-6,
         ledger=place,
     )
     declared = db.count(by=WARDS).release("declared", mu=0.3)

@@ -142,9 +142,7 @@ def test_a_limit_that_only_costs_noise_is_told(rehearsed):
 
 
 def test_groups_that_nobody_declared(rehearsed):
-    head = HEAD.replace(
-        "mu = 5", 'mu = 5\ndelta_for_groups = 1e-6\n[unknown.w]\ncolumns = ["ward"]'
-    )
+    head = HEAD.replace("mu = 5", 'mu = 5\ndelta_aside = 1e-6\n[unknown.w]\ncolumns = ["ward"]')
     (row,) = rehearsed(COUNT + 'by = "w"\ndelta = 1e-8', head=head).rows
     assert {group.key["ward"]: group.truth for group in row.groups} == {"n": 600, "s": 400}
     assert all(group.held > 0.8 for group in row.groups)

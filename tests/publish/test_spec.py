@@ -177,7 +177,7 @@ def test_every_mistake_is_told_by_its_key_and_its_fix(tmp_path, old, new, said):
     ("old", "new", "place"),
     [
         ("mu = 1\n", "epsilon = 1\ndelta = 0.5\n", "budget.delta"),
-        ("mu = 1\n", "mu = 1\ndelta_for_groups = 0.01\n", "budget.delta_for_groups"),
+        ("mu = 1\n", "mu = 1\ndelta_aside = 0.01\n", "budget.delta_aside"),
         ("mu = 0.1\n", "mu = 0.1\ndelta = 5\n", "query 'a'.delta"),
     ],
 )

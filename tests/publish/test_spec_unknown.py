@@ -29,7 +29,7 @@ columns = ["town"]
 [budget]
 ledger = "visits.ledger"
 mu = 1
-delta_for_groups = 1e-9
+delta_aside = 1e-9
 [[query]]
 entry = "towns"
 statistic = "count"
@@ -97,7 +97,7 @@ def test_it_asks_what_python_asks_and_pays_both_accounts(folder):
     assert abs(towns.columns["count"][1] - 500) < 60
     ledger = prepared.open_ledger()
     assert (ledger.spent(), ledger.spent_delta()) == (priced.due.cost, priced.due.delta)
-    assert (published.delta_for_groups, published.delta_spent) == (
+    assert (published.delta_aside, published.delta_spent) == (
         Fraction("1e-9"),
         priced.due.delta,
     )
@@ -110,14 +110,14 @@ def test_it_asks_what_python_asks_and_pays_both_accounts(folder):
 @pytest.mark.parametrize(
     ("cap", "noise", "account"),
     [
-        ("mu = 1\ndelta_for_groups = 1e-9", "mu = 0.3", "mu^2"),
-        ("epsilon = 1\ndelta = 1e-6\ndelta_for_groups = 1e-9", "mu = 0.1", "mu^2"),
-        ("epsilon = 2\ndelta = 1e-9\ndelta_for_groups = 1e-9", "epsilon = 1", "epsilon"),
+        ("mu = 1\ndelta_aside = 1e-9", "mu = 0.3", "mu^2"),
+        ("epsilon = 1\ndelta = 1e-6\ndelta_aside = 1e-9", "mu = 0.1", "mu^2"),
+        ("epsilon = 2\ndelta = 1e-9\ndelta_aside = 1e-9", "epsilon = 1", "epsilon"),
     ],
 )
-def test_the_three_caps_with_a_delta_for_groups(folder, cap, noise, account):
+def test_the_three_caps_with_a_delta_aside(folder, cap, noise, account):
     text = SPEC[: SPEC.index('[[query]]\nentry = "x"')]
-    text = text.replace("mu = 1\ndelta_for_groups = 1e-9", cap).replace("mu = 0.6", noise)
+    text = text.replace("mu = 1\ndelta_aside = 1e-9", cap).replace("mu = 0.6", noise)
     prepared = plan(read_spec(written(folder, text=text)), folder)
     assert bill(prepared).account == account
     (release,) = publish(prepared).releases
@@ -126,7 +126,7 @@ def test_the_three_caps_with_a_delta_for_groups(folder, cap, noise, account):
 
 
 def test_a_plan_that_does_not_fit_in_delta_is_refused_before_anything_is_charged(folder, capsys):
-    prepared = planned(folder, ("delta_for_groups = 1e-9", "delta_for_groups = 1.5e-12"))
+    prepared = planned(folder, ("delta_aside = 1e-9", "delta_aside = 1.5e-12"))
     assert bill(prepared).due.cost <= bill(prepared).remaining.cost
     assert max(price.delta for price in bill(prepared).costs) < Fraction("1.5e-12")
     with pytest.raises(BudgetExceeded, match=r" and delta = .*, of delta 1\.5e-12 of 1\.5e-12,"):
@@ -143,7 +143,7 @@ def test_a_plan_that_does_not_fit_in_delta_is_refused_before_anything_is_charged
 def test_a_ledger_with_another_delta_is_refused(folder):
     publish(planned(folder))
     with pytest.raises(LedgerMismatch):
-        bill(planned(folder, ("delta_for_groups = 1e-9", "delta_for_groups = 2e-9")))
+        bill(planned(folder, ("delta_aside = 1e-9", "delta_aside = 2e-9")))
 
 
 def test_the_command_line_foresees_releases_and_reports(folder, capsys):
@@ -153,7 +153,7 @@ def test_the_command_line_foresees_releases_and_reports(folder, capsys):
     prepared = planned(folder)
     threshold = prepared.steps[0].mechanism.threshold
     surely = threshold + prepared.steps[0].mechanism.half_width(0.95)
-    assert "delta 1e-9 set aside for unknown groups" in said.replace("e-09", "e-9")
+    assert "delta 1e-9 set aside" in said.replace("e-09", "e-9")
     assert f"groups whose noisy count is {threshold} rows or more" in said
     assert f"a group of {surely} rows or more with at least 95 % probability" in said
     foreseen = said
@@ -218,15 +218,15 @@ def test_nothing_shown_is_an_answer_too(folder, capsys):
     ("old", "new", "said"),
     [
         ("delta = 1e-12\n", "", "'towns' finds its groups, and .* write delta, such as"),
-        ("delta_for_groups = 1e-9", "", "write delta_for_groups, such as 1e-6, in .budget."),
+        ("delta_aside = 1e-9", "", "write delta_aside, such as 1e-6, in .budget."),
         ("[unknown.towns]", "[unknown.declared]", "unknown.declared. and .keys.declared. have one"),
         ('by = "towns"', 'by = "twns"', r"the key sets are declared, towns; write \[keys.twns\]"),
         ('by = "declared"', 'by = "declared"\ndelta = 1e-12', "'all' has a delta, which only"),
         ('columns = ["town"]', "columns = []", "unknown.towns.columns: "),
         ('columns = ["town"]', "column = 3", "towns.columns: is missing; unknown groups need"),
         ('columns = ["town"]', 'columns = ["town", "town"]', "unknown.towns: .* repeat"),
-        ("mu = 1\n", "epsilon = 1\n", "delta_for_groups is a part of the delta"),
-        ("mu = 1\n", "epsilon = 1\ndelta = 1e-10\n", "delta_for_groups is a part of the delta"),
+        ("mu = 1\n", "epsilon = 1\n", "delta_aside is a part of the delta"),
+        ("mu = 1\n", "epsilon = 1\ndelta = 1e-10\n", "delta_aside is a part of the delta"),
         ("delta = 1e-12", "delta = 0.7", "query 'towns'.delta: 0.7 was given as a delta"),
         (
             'statistic = "count"\nby = "towns"',

@@ -52,7 +52,7 @@ BY_KEY = {
     "features": '["visits"]',
     "columns": '["ward"]',
     "margins": "[[]]",
-    "delta_for_groups": "1e-6",
+    "delta_aside": "1e-6",
     "path": '"wards.parquet"',
     "on": '"ward"',
     "parts": '[{ statistic = "count" }, { statistic = "mean", column = "minutes" }]',

@@ -48,7 +48,7 @@ columns = ["town"]
 [budget]
 ledger = "l"
 mu = 1
-delta_for_groups = 1e-6
+delta_aside = 1e-6
 [[query]]
 statistic = "count"
 entry = "a"

@@ -82,7 +82,7 @@ def db(tmp_path_factory):
     bounds = {"minutes": (0, 240), "age": (0, 100), "days": (0, 60)}
     session = ny.open(
         pa.table(rows), name="visits", unit="patient", max_rows=2, bounds=bounds,
-        budget=ny.gdp(9) @ ny.approx_dp(0, 1e-6), delta_for_groups=1e-7,
+        budget=ny.gdp(9) @ ny.approx_dp(0, 1e-6), delta_aside=1e-7,
         ledger=tmp_path_factory.mktemp("page") / "visits.ledger",
     )  # fmt: skip
     asked = {
@@ -443,6 +443,25 @@ def test_the_page_of_a_ledger_is_read_in_every_language(db, language):
     assert len(page.all("h1")) == 1
     assert all(attrs.get("scope") for attrs, _ in page.all("th"))
     assert db.paying.head() in text
+
+
+def test_the_page_of_a_ledger_holds_questions_and_trainings(tmp_path):
+    ledger = ny.Ledger.open(
+        tmp_path / "a.ledger", cap=ny.gdp(1), unit="one row", neighbors="add_remove"
+    )
+    given = {"source": "here", "unit": "one row", "neighbors": "add_remove"}
+    ledger.reserve(
+        entry="visits", request={"query": {"statistic": "count"}}, curve=ny.gdp(0.3), **given
+    )
+    without = ledger_html(ledger, "", language="en")
+    assert "Steps of trainings" not in without
+    allowance = ledger.allow(
+        entry="autumn", step=ny.gdp(0.01), steps=5000, request={"model": "m"}, **given
+    )
+    allowance.take("epoch 1", steps=1234)
+    texts = [text for text, _ in Page(ledger_html(ledger, "", language="en")).texts]
+    assert {"visits", "autumn", "autumn/epoch 1", "Steps of trainings"} <= set(texts)
+    assert "5,000 1,234 3,766" in " ".join(texts)
 
 
 def luminance(colour):

@@ -212,7 +212,7 @@ def test_no_text_of_a_row_or_a_spec_reaches_the_page_as_it_is(tmp_path):
     table = ny.open_table(rows, unit=ny.Rows(), bounds=bounds, name="t")
     ledger = ny.Ledger.open(
         tmp_path / "l", cap=ny.gdp(2) @ ny.approx_dp(0, 1e-6), unit="one row",
-        neighbors="add_remove", delta_for_groups=1e-6,
+        neighbors="add_remove", delta_aside=1e-6,
     )  # fmt: skip
     question = table.mean("x", ny.UnknownKeys("g"))
     noise = ny.Gaussian.calibrate(question.sensitivity, mu=1)

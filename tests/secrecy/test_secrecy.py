@@ -84,7 +84,7 @@ def ledger(tmp_path):
         cap=ny.approx_dp(2, 1e-3),
         unit="one row",
         neighbors="add_remove",
-        delta_for_groups=5e-4,
+        delta_aside=5e-4,
     )
 
 

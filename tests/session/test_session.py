@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neyman as ny
+from neyman import plots
 from neyman.errors import BudgetExceeded, EntryConflict, InvalidParameter, LedgerMismatch
 from neyman.functional import Circle, DensityFunction, Interval, RegressionFit, SurvivalCurve
 from neyman.publish import Display, Presentation, Suppression
@@ -242,6 +243,55 @@ def test_every_function_reads_itself(folder, tmp_path):
         groups["west"]
 
 
+def test_what_reads_a_release_reads_an_answer(folder, tmp_path):
+    db = opened(folder, tmp_path, budget=ny.gdp(20))
+    density = db.density("minutes", domain=(0, 240), records=4000).release("d", mu=0.5)
+    assert ny.functional.function(density) == density.found
+    assert ny.functional.function(density, DensityFunction) == density.found
+    with pytest.raises(InvalidParameter, match=r"release of 'density' was given.*survival"):
+        ny.functional.function(density, SurvivalCurve)
+    ny.functional.save(density, tmp_path / "density.npz")
+    assert ny.functional.load(tmp_path / "density.npz") == density.found
+    with pytest.raises(InvalidParameter, match="not by group"):
+        ny.functional.functions(density)
+
+    ages = db.density("age", records=2000, by=WARDS).release("g", mu=2)
+    found = ny.functional.functions(ages, DensityFunction)
+    assert found == ages.found == ny.functional.functions(ages.release)
+    assert ny.functional.function(ages["north"]) == found["north",]
+    with pytest.raises(InvalidParameter, match=r"by group was given; write functional\.functions"):
+        ny.functional.function(ages)
+    joint = ny.functional.GroupedDensity(ages)
+    assert joint.probabilities() == ny.functional.GroupedDensity(found).probabilities()
+
+    lives = db.survival("minutes", "died", horizon=240, bandwidth=10, by=WARDS).release("s", mu=8)
+    curves = ny.functional.functions(lives.release)
+    test = ny.functional.logrank(lives["north"], lives["south"])
+    assert test == ny.functional.logrank(curves["north",], curves["south",])
+    with pytest.raises(InvalidParameter, match="first of type"):
+        ny.functional.logrank(lives, lives["south"])
+
+
+def test_pictures_of_answers_are_those_of_their_functions(folder, tmp_path):
+    db = opened(folder, tmp_path, budget=ny.gdp(20))
+    density = db.density("minutes", domain=(0, 240), records=4000).release("d", mu=2)
+    line = db.regression("age", "minutes", records=4000).release("r", mu=4)
+    lives = db.survival("minutes", "died", horizon=240, bandwidth=10).release("s", mu=8)
+    plane = db.density(["age", "minutes"], domain=((0, 100), (0, 240)), records=4000)
+    field = plane.release("f", mu=4)
+    few = {"repetitions": 4}
+    for drawn, same in (
+        (plots.density(density), plots.density(density.found)),
+        (plots.regression(line, **few), plots.regression(line.best, **few)),
+        (plots.survival(lives, **few), plots.survival(lives.found, **few)),
+        (plots.heatmap(field, points=9), plots.heatmap(field.found, points=9)),
+        (plots.released(density), plots.released(density.release)),
+    ):
+        assert plots.to_svg(drawn) == plots.to_svg(same)
+    with pytest.raises(InvalidParameter, match="curve of type DensityFunction"):
+        plots.survival(density)
+
+
 def test_a_released_function_has_what_its_best_reading_has(db):
     found = db.density("minutes", domain=(0, 240), bandwidth=10).release("d", mu=0.5)
     assert np.array_equal(found.points, found.best.points)
@@ -417,7 +467,7 @@ def test_a_notebook_shows_every_object_of_a_session(db):
 
 @pytest.mark.parametrize("words", [{"mu": 1}, {"rho": 0.5}, {"epsilon": 1, "delta": 2e-6}])
 def test_a_part_of_delta_is_set_aside_as_in_a_spec(folder, tmp_path, words):
-    db = opened(folder, tmp_path, budget=None, delta_for_groups=1e-6, **words)
-    assert db.ledger.delta_for_groups == Fraction(1, 10**6)
+    db = opened(folder, tmp_path, budget=None, delta_aside=1e-6, **words)
+    assert db.ledger.delta_aside == Fraction(1, 10**6)
     shown = db.count(by="ward").release("wards", mu=0.1, delta=1e-7)
     assert set(shown.columns["ward"]) <= {"north", "south"}

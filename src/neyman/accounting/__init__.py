@@ -64,18 +64,21 @@ from neyman.accounting._repeated import repeat_and_select
 from neyman.accounting._samplers import (
     DOUBLED_POISSON,
     Sampled,
-    deterministic_shuffle,
     random_allocation,
     shuffled,
+    with_replacement,
     without_replacement,
 )
 from neyman.accounting._selected import repeat_and_select_profile
+from neyman.accounting._shuffled_passes import shuffled_attack, shuffled_passes
 from neyman.accounting._spending import (
     AdvancedSpending,
+    BudgetSpending,
     FilterSpending,
     RenyiSpending,
     Spending,
 )
+from neyman.accounting._steps import steps_within
 from neyman.accounting._strategies import Strategy, tree_strategy
 from neyman.accounting._subsampled_rdp import (
     ODD_MOMENTS,
@@ -97,7 +100,7 @@ from neyman.accounting._toeplitz import (
     square_root_strategy,
 )
 from neyman.accounting._training import dp_sgd
-from neyman.accounting._truncated import truncated_poisson
+from neyman.accounting._truncated import truncated_poisson, truncated_poisson_places
 from neyman.accounting._zcdp_filter import ZcdpFilter
 
 __all__ = [
@@ -113,6 +116,7 @@ __all__ = [
     "Amount",
     "BayesError",
     "Budget",
+    "BudgetSpending",
     "BufferedStrategy",
     "Calibration",
     "ConfidentBound",
@@ -150,7 +154,6 @@ __all__ = [
     "central_limit_band",
     "classic_gaussian_sigma",
     "contraction",
-    "deterministic_shuffle",
     "dp_sgd",
     "dwork_rothblum_delta",
     "dwork_rothblum_epsilon",
@@ -181,11 +184,16 @@ __all__ = [
     "repeat_and_select",
     "repeat_and_select_profile",
     "shuffled",
+    "shuffled_attack",
+    "shuffled_passes",
     "square_root_strategy",
+    "steps_within",
     "tree_strategy",
     "truncated_delta",
     "truncated_epsilon",
     "truncated_poisson",
+    "truncated_poisson_places",
+    "with_replacement",
     "without_replacement",
     "without_replacement_rdp",
 ]

@@ -7,8 +7,13 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
 from neyman.accounting._repeated import repeat_and_select
-from neyman.accounting._samplers import random_allocation, without_replacement
-from neyman.accounting._truncated import truncated_poisson
+from neyman.accounting._samplers import (
+    Sampled,
+    random_allocation,
+    with_replacement,
+    without_replacement,
+)
+from neyman.accounting._truncated import truncated_poisson, truncated_poisson_places
 from neyman.accounting._whole import whole_number
 from neyman.curves import (
     TradeOff,
@@ -27,6 +32,7 @@ from neyman.curves import (
     rdp,
     zcdp,
 )
+from neyman.curves._algebra._group import replaced
 from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import Real, exact, exact_size, shares, text
 from neyman.sensitivity import Neighbors
@@ -63,6 +69,8 @@ class Opened:
     sampled: Callable[[TradeOff], TradeOff] | None = None
     inside: Relation | None = None
 
+
+_NON_PRIVATE = Opened(curve=approx_dp(0, 1))
 
 _Row: TypeAlias = Callable[[Any, Relation], Opened]
 
@@ -122,13 +130,29 @@ def _poisson_sampled(event: Any, neighbors: Relation) -> Opened:
 
 def _without_replacement(event: Any, neighbors: Relation) -> Opened:
     """The batch without the one record is the same on both sides."""
-    _only("replace_one", event, neighbors)
+    return _fixed_size(event, neighbors, without_replacement)
+
+
+def _with_replacement(event: Any, neighbors: Relation) -> Opened:
+    """One record may be drawn several times."""
+    return _fixed_size(event, neighbors, with_replacement)
+
+
+def _fixed_size(event: Any, neighbors: Relation, sampler: Callable[..., Sampled]) -> Opened:
+    """A special record is one that any other may take the place of."""
+    special = neighbors == "replace_special"
+    if not special:
+        _only("replace_one", event, neighbors)
     records = whole_number(event.source_dataset_size, "source_dataset_size", least=0)
     batch = whole_number(event.sample_size, "sample_size", least=0)
-    return Opened(
-        parts=((event.event, 1),),
-        sampled=lambda curve: without_replacement(curve, records=records, batch=batch).curve,
-    )
+    if batch == 0:
+        return Opened()
+
+    def sampled(curve: TradeOff) -> TradeOff:
+        found = sampler(replaced(curve) if special else curve, records=records, batch=batch).curve
+        return dominated_by(found.dominating()) if special else found
+
+    return Opened(parts=((event.event, 1),), sampled=sampled)
 
 
 def _repeat_and_select(event: Any, _: Relation) -> Opened:
@@ -167,16 +191,22 @@ def _truncated(event: Any, neighbors: Relation) -> Opened:
         return Opened()
     if not precision:
         return _all_or_nothing(precision)
-    return Opened(
-        curve=truncated_poisson(
-            gdp(precision),
+    f = gdp(precision)
+    if neighbors == "replace_special":
+        # The special record is drawn, and takes up room, like any other.
+        found = truncated_poisson_places(
+            f, sampling_probability=probability, most=most, places=records
+        )
+    else:
+        found = truncated_poisson(
+            f,
             sampling_probability=probability,
             most=most,
             records=records,
-            neighbors="replace_one" if neighbors == "replace_one" else "add_remove",
+            neighbors=neighbors,
             dropped="at_random",
         )
-    )
+    return Opened(curve=found)
 
 
 # -- noise: in units of the largest record, so that one replaced counts twice -------------------
@@ -302,22 +332,28 @@ def _randomized_response(event: Any, neighbors: Relation) -> Opened:
 
 
 def _epsilon_delta(event: Any, _: Relation) -> Opened:
-    return Opened(
-        curve=approx_dp(0, 1) if event.delta == 1 else approx_dp(event.epsilon, event.delta)
-    )
+    if event.epsilon == math.inf or event.delta == 1:
+        return _NON_PRIVATE
+    return Opened(curve=approx_dp(event.epsilon, event.delta))
 
 
 def _exponential_mechanism(event: Any, _: Relation) -> Opened:
     # The event is of range epsilon: max L - min L <= epsilon.
+    if event.epsilon == math.inf:
+        return _NON_PRIVATE
     return Opened(eta=exact_size(event.epsilon, "epsilon") or None)
 
 
 def _permute_and_flip(event: Any, _: Relation) -> Opened:
+    if event.epsilon == math.inf:
+        return _NON_PRIVATE
     return Opened(curve=dominated_by(laplace(event.epsilon)))
 
 
 def _zcdp(event: Any, _: Relation) -> Opened:
     """D_a <= xi + rho a at all orders a: kept at some, between which divergences are convex."""
+    if math.inf in (event.rho, event.xi):
+        return _NON_PRIVATE
     rho, xi = exact_size(event.rho, "rho"), exact_size(event.xi, "xi")
     if rho == 0:
         # At all orders, infinity included.
@@ -331,11 +367,12 @@ def _zcdp(event: Any, _: Relation) -> Opened:
 
 _ROWS: Mapping[str, _Row] = {
     "NoOpDpEvent": lambda _event, _neighbors: Opened(),
-    "NonPrivateDpEvent": lambda _event, _neighbors: Opened(curve=approx_dp(0, 1)),
+    "NonPrivateDpEvent": lambda _event, _neighbors: _NON_PRIVATE,
     "SelfComposedDpEvent": _self_composed,
     "ComposedDpEvent": _composed,
     "PoissonSampledDpEvent": _poisson_sampled,
     "SampledWithoutReplacementDpEvent": _without_replacement,
+    "SampledWithReplacementDpEvent": _with_replacement,
     "RepeatAndSelectDpEvent": _repeat_and_select,
     "RandomAllocationDpEvent": _random_allocation,
     "TruncatedSubsampledGaussianDpEvent": _truncated,
@@ -380,7 +417,7 @@ def _precision(noise: Any, name: str) -> Fraction | None:
 
 def _all_or_nothing(precision: Fraction | None) -> Opened:
     """Return what is left by no noise, or by endless noise."""
-    return Opened(curve=approx_dp(0, 1)) if precision is None else Opened()
+    return _NON_PRIVATE if precision is None else Opened()
 
 
 def _unknown(name: str) -> InvalidParameter:

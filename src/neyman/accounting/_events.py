@@ -13,7 +13,7 @@ from neyman.curves import TradeOff, approx_dp, bounded_range, compose, dominated
 from neyman.numerics import MOST_SUM_BITS
 from neyman.sensitivity import check_neighbors
 
-__all__ = ["from_dp_event"]
+__all__ = ["from_dp_event", "relation_of"]
 
 
 def from_dp_event(event: object, *, neighbors: object) -> TradeOff:
@@ -29,7 +29,8 @@ def from_dp_event(event: object, *, neighbors: object) -> TradeOff:
             NeighboringRelation. The noise of a sum is in units of the largest record, so one
             record replaced counts twice. REPLACE_SPECIAL, one record replaced by a special, empty
             one, is read as "add_remove", save by randomized response, where that one answers at
-            random.
+            random, by truncated samples, where it takes up room, and by batches of a fixed size,
+            which are read as for one record replaced.
 
     Raises:
         InvalidParameter: if the tree holds an event that is not known here, or a field of a known
@@ -51,11 +52,18 @@ def from_dp_event(event: object, *, neighbors: object) -> TradeOff:
     >>> from_dp_event(run, neighbors="add_remove")
     gdp(mu=1)
     """
-    # An enum of dp_accounting's is known by the name of its member.
+    return _Reading(relation_of(neighbors)).total(event)
+
+
+def relation_of(neighbors: object) -> Relation:
+    """Return the relation of this name, or of this member of dp_accounting's enum.
+
+    Raises:
+        InvalidParameter: if there is none.
+    """
     name = str(getattr(neighbors, "name", neighbors))
     special = name == "REPLACE_SPECIAL"
-    relation = "replace_special" if special else check_neighbors(_NAMES.get(name, name))
-    return _Reading(relation).total(event)
+    return "replace_special" if special else check_neighbors(_NAMES.get(name, name))
 
 
 _NAMES = {"ADD_OR_REMOVE_ONE": "add_remove", "REPLACE_ONE": "replace_one"}

@@ -4,12 +4,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import ClassVar, final
 
 from neyman.curves import TradeOff, gdp, identity, pure_dp
 from neyman.errors import InvalidParameter, NotCertified, UnsupportedComposition
+from neyman.numerics import exact, ndtri
 from neyman.overriding import override
 
 __all__ = ["Filter", "GaussianFilter", "PureFilter", "filter_for", "filter_from"]
@@ -20,6 +21,9 @@ _LEAST = Fraction(1, 10**300)
 _LONGEST_BITS = 4096
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR)
 _FIFTY_DIGITS = Context(prec=50, rounding=ROUND_FLOOR)
+_TWELVE_DIGITS_UP = Context(prec=12, rounding=ROUND_CEILING)
+# A charge of nothing is none.
+_LEAST_CHARGE = Fraction(1, 10**30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,26 @@ class Filter(ABC):
             )
         return cost
 
+    def cost_beside(self, curve: TradeOff, failure: float) -> Fraction | None:  # noqa: ARG002
+        """Return an amount c with curve >= (what c stands for) ⊗ f_{0,failure}, rounded up.
+
+        Args:
+            curve: of a release.
+            failure: probability in (0, 1) that is charged elsewhere.
+
+        Returns:
+            The least such amount, to twelve digits; None where there is none, or where this account
+            charges each release whole.
+        """
+        return None
+
+    def about_beside(self, curve: TradeOff, failure: float) -> Fraction:  # noqa: ARG002
+        """Return about what `cost_beside` gives at least, found quickly; 0 where nothing is known.
+
+        It decides which of two charges is looked for, and is none itself.
+        """
+        return Fraction(0)
+
     @property
     @abstractmethod
     def _advice(self) -> str:
@@ -119,12 +143,37 @@ class GaussianFilter(Filter):
     @property
     def _advice(self) -> str:
         return (
-            "is bounded by no Gaussian, so this ledger cannot charge it; "
-            "release through Gaussian or Laplace noise"
+            "is bounded by no Gaussian, so this ledger cannot charge it; release through Gaussian "
+            "or Laplace noise, or keep a ledger whose cap has a delta, which can pay for the tail: "
+            "approx_dp(epsilon, delta), or gdp(mu) @ approx_dp(0, delta)"
         )
 
     def _bound(self, curve: TradeOff) -> Fraction | None:
         return curve.tight_gaussian()
+
+    @override
+    def cost_beside(self, curve: TradeOff, failure: float) -> Fraction | None:
+        mu = curve.mu_bracket(failure)[1]
+        if not math.isfinite(mu):
+            return None
+        # A double may stand for its decimal, which can be the larger of the two.
+        square = max(exact(mu, "mu"), Fraction(mu)) ** 2
+        rounded = _TWELVE_DIGITS_UP.divide(Decimal(square.numerator), Decimal(square.denominator))
+        return max(Fraction(rounded), _LEAST_CHARGE)
+
+    @override
+    def about_beside(self, curve: TradeOff, failure: float) -> Fraction:
+        # The Gaussian of the advantage that is left.
+        try:
+            advantage = (curve.advantage() - failure) / (1 - failure)
+        except UnsupportedComposition:
+            # What is charged whole needs no profile, and some curves have none.
+            return Fraction(0)
+        return (
+            Fraction(2 * float(ndtri((1 + advantage) / 2))) ** 2
+            if 0 < advantage < 1
+            else Fraction(0)
+        )
 
     def _curve(self, amount: Fraction) -> TradeOff:
         return gdp(squared=amount)
@@ -155,9 +204,9 @@ class PureFilter(Filter):
     def _advice(self) -> str:
         return (
             "has no finite epsilon, and this ledger adds up epsilons: its cap is pure differential "
-            "privacy, or all of its delta is set aside in delta_for_groups; release through "
-            "Laplace noise, or keep a ledger with a cap such as gdp(1), or with a smaller "
-            "delta_for_groups, which leaves a part of the delta for Gaussian noise"
+            "privacy, or delta_aside is all of its delta; release through Laplace noise, or keep a "
+            "ledger with a cap such as gdp(1), or with a smaller delta_aside, which leaves a part "
+            "of the delta for Gaussian noise"
         )
 
     def _bound(self, curve: TradeOff) -> Fraction | None:

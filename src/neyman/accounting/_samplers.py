@@ -1,11 +1,19 @@
 """What each way of choosing batches is worth, and for which neighbouring relation."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
 from neyman.accounting._whole import whole_number
-from neyman.curves import TradeOff, dominated_by, gdp, poisson, subsample
+from neyman.curves import (
+    TradeOff,
+    dominated_by,
+    gdp,
+    group,
+    mixture,
+    subsample,
+)
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._allocation import AllocationPair
 from neyman.curves._pairs._clones import ClonesPair
@@ -18,10 +26,10 @@ from neyman.sensitivity import Neighbors
 __all__ = [
     "DOUBLED_POISSON",
     "Sampled",
-    "deterministic_shuffle",
     "drawn_without_replacement",
     "random_allocation",
     "shuffled",
+    "with_replacement",
     "without_replacement",
 ]
 
@@ -30,6 +38,10 @@ DOUBLED_POISSON = (
     "than a Poisson sample of the same rate whose one record moves the sum by as much; no proof "
     "of this is known"
 )
+
+
+# How often the one record is drawn more often than is told apart.
+_SELDOM = Fraction(1, 10**20)
 
 
 @final
@@ -111,6 +123,51 @@ def drawn_without_replacement(f: TradeOff, share: Fraction) -> TradeOff:
     return dominated_by(bound, attained=one)
 
 
+def with_replacement(f: TradeOff, *, records: int, batch: int) -> Sampled:
+    """Return f on a batch drawn anew at each step, each record as often as it is drawn.
+
+    The one record is drawn J times, J of Binomial(batch, 1/records), and the batch moves by J
+    replacements:
+
+        C_η(g),   η = P(J > 0),   g = mixture over j of (f for j replaced), given J > 0
+
+    Args:
+        f: the guarantee on the batch for one record replaced.
+        records: n, how many there are; public.
+        batch: how many are drawn; may exceed n.
+
+    Guarantee: a bound, for one record replaced, and loose under composition as that of
+        `without_replacement`. From below answers have 0. What is drawn more often than in one of
+        10^20 batches counts as drawn each time.
+
+    Raises:
+        InvalidParameter: if the sizes make no sense.
+        RelationMismatch: if f is proved for add_remove.
+
+    Source: Balle, Barthe and Gaboardi (2018), "Privacy amplification by subsampling", theorem 10;
+        the operator is `tradeoff.subsample`.
+
+    >>> from neyman.curves import gdp
+    >>> f"{with_replacement(gdp(1), records=100, batch=10).curve.delta(0):.6f}"
+    '0.037914'
+    """
+    n, m = whole_number(records, "records", least=1), whole_number(batch, "batch", least=1)
+    check_relation(f, "replace_one", "sampling with replacement")
+    drawn = 1 - Fraction(n - 1, n) ** m
+    weights: list[Fraction] = []
+    for j in range(1, m + 1):
+        weight = Fraction(math.comb(m, j) * (n - 1) ** (m - j), n**m) / drawn
+        if weight < _SELDOM and j > m // n:
+            break
+        weights.append(weight)
+    groups = [group(f, j) for j in range(1, len(weights) + 1)]
+    if len(groups) < m:
+        weights.append(1 - sum(weights, Fraction(0)))
+        groups.append(group(f, m))
+    bound = subsample(mixture(weights, groups), drawn)
+    return Sampled(curve=dominated_by(bound), neighbors="replace_one")
+
+
 def random_allocation(
     *, noise_multiplier: Real, steps: int, epochs: int = 1, chosen: int = 1
 ) -> TradeOff:
@@ -184,43 +241,6 @@ def shuffled(epsilon0: Real, *, reports: int) -> Sampled:
     """
     pair = ClonesPair(exact(epsilon0, "epsilon0"), whole_number(reports, "reports", least=1))
     return Sampled(curve=dominated_by(TradeOff(pair, pair)), neighbors="replace_one")
-
-
-def deterministic_shuffle(
-    f: TradeOff, *, records: int, batch: int, epochs: int, delta: float
-) -> TradeOff:
-    """Refuse, with the two numbers between which the truth is not known.
-
-    Args:
-        f: the guarantee on a batch, for one record added or removed.
-        records: n.
-        batch: records in each batch.
-        epochs: how many times the data is passed.
-        delta: at which the numbers are quoted.
-
-    Raises:
-        UnsupportedComposition: always.
-
-    Source: Chua et al. (2024), "How private are DP-SGD implementations?"
-    """
-    n, m, passes = (
-        whole_number(records, "records", least=1),
-        whole_number(batch, "batch", least=1),
-        whole_number(epochs, "epochs", least=1),
-    )
-    if not 1 <= m <= n:
-        raise InvalidParameter(
-            f"a batch of {m} of {n} records was asked; write 1 <= batch <= records"
-        )
-    whole = (f**passes).epsilon(delta)
-    steps = passes * -(-n // m)
-    hoped = (poisson(f, Fraction(m, n)) ** steps).epsilon(delta)
-    raise UnsupportedComposition(
-        "batches of a shuffled pass were to be accounted, and no amplification is proved for them. "
-        f"Without any, each record is in one batch a pass: epsilon={whole:.6g} at delta={delta:g}, "
-        f"write f ** {passes}. Poisson sampling would give {hoped:.6g}, which shuffling must not "
-        "be taken for: it can lose more. Sample by Poisson to have it"
-    )
 
 
 def _one_way(pair: Pair, share: Fraction) -> Pair:

@@ -9,13 +9,20 @@ from typing import final
 
 import numpy as np
 
+from neyman.accounting._budget import Amount, Budget
 from neyman.accounting._filter import Filter
 from neyman.curves import TradeOff, approx_dp, identity, rdp
 from neyman.curves._statements._real_line import rounded_up
 from neyman.errors import BudgetExceeded, InvalidParameter, NotCertified, UnsupportedComposition
 from neyman.numerics import Real, exact, standing, text
 
-__all__ = ["AdvancedSpending", "FilterSpending", "RenyiSpending", "Spending"]
+__all__ = [
+    "AdvancedSpending",
+    "BudgetSpending",
+    "FilterSpending",
+    "RenyiSpending",
+    "Spending",
+]
 
 _LEAST = Fraction(1, 2**1000)
 _LEAST_BOUND = Fraction(1, 2**100)
@@ -119,6 +126,32 @@ class FilterSpending(Spending):
 
     def _curve(self, spent: _Costs) -> TradeOff:
         return self._rule.spent_curve(spent[0])
+
+
+@final
+class BudgetSpending(Spending):
+    """The two accounts of a ledger, in memory: a filter, and beside it a sum of deltas.
+
+    It charges what a ledger with the same cap charges, so it holds trainings, too.
+
+    >>> from neyman.accounting import budget_for, dp_sgd
+    >>> from neyman.curves import approx_dp
+    >>> account = BudgetSpending(budget_for(approx_dp(8, 1e-5)))
+    >>> account.charge(dp_sgd(noise_multiplier=1, sampling_probability=0.01, steps=1000))
+    >>> [f"{float(part / most):.3f}" for part, most in zip(account.spent, account.capacities)]
+    ['0.082', '0.081']
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        super().__init__((budget.capacity.cost, budget.capacity.delta))
+        self._budget = budget
+
+    def _costs(self, curve: TradeOff) -> _Costs:
+        amount = self._budget.cost(curve)
+        return amount.cost, amount.delta
+
+    def _curve(self, spent: _Costs) -> TradeOff:
+        return self._budget.spent_curve(Amount(*spent))
 
 
 @final

@@ -12,20 +12,20 @@ from neyman.accounting._whole import whole_number
 from neyman.curves import (
     TradeOff,
     approx_dp,
-    chain,
     dominated_by,
-    group,
+    identity,
     mixture,
     poisson,
     poisson_replace,
     subsample,
 )
+from neyman.curves._algebra._group import replaced
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import Real, ceil_float, exact, exp, floor_float, text
 from neyman.numerics._distributions._binomial import log_binomial_mass
 from neyman.sensitivity import check_neighbors
 
-__all__ = ["Dropped", "truncated_poisson"]
+__all__ = ["Dropped", "truncated_poisson", "truncated_poisson_places"]
 
 Dropped: TypeAlias = Literal["at_random", "by_any_rule"]
 
@@ -70,8 +70,7 @@ def truncated_poisson(
 
     Raises:
         InvalidParameter: if a size, the probability, the relation or the rule makes no sense.
-        UnsupportedComposition: if a record is replaced and f is not Gaussian; if any rule may cut
-            off batches and each one is full.
+        UnsupportedComposition: if any rule may cut off batches and each one is full.
 
     Source: proof: docs/theory/truncation.md; Ganesh et al. (2025), "Tighter privacy analysis for
         truncated Poisson sampling".
@@ -92,8 +91,8 @@ def truncated_poisson(
         raise InvalidParameter(
             f"dropped={dropped!r} must be a rule that is known; write 'at_random' or 'by_any_rule'"
         )
-    replaced = check_neighbors(neighbors) == "replace_one"
-    sampling = poisson_replace if replaced else poisson
+    swapped = check_neighbors(neighbors) == "replace_one"
+    sampling = poisson_replace if swapped else poisson
     plain = sampling(f, p)
     if size >= n:
         return plain
@@ -103,15 +102,15 @@ def truncated_poisson(
             raise _all_lost(f, size, n, p)
         kept = sampling(f, floor_float(p * (1 - high)))
         return dominated_by(plain @ approx_dp(0, high), attained=kept)
-    moved = _moved(f)
+    moved = replaced(f)
     if p == 1:
-        fixed = drawn_without_replacement if replaced else poisson
+        fixed = drawn_without_replacement if swapped else poisson
         return fixed(moved, Fraction(size, n))
     # The one record is sampled and kept, and the batch is full.
     share = p * Fraction(size, size + 1)
     if low:
         share = min(share, _chance(n, size + 1, p)[1] * size / (n * low))
-    sampled = subsample if replaced else poisson
+    sampled = subsample if swapped else poisson
     weights: dict[TradeOff, Fraction] = defaultdict(Fraction)
     weights[plain] += 1 - high
     weights[sampled(moved, share)] += low
@@ -124,11 +123,72 @@ def truncated_poisson(
     )
 
 
-def _moved(f: TradeOff) -> TradeOff:
-    """Return f of a batch in which one record takes the place of another."""
-    if f.remove == f.add == f.add.swap():
-        return group(f, 2)
-    return chain(TradeOff(f.add, f.remove), f)
+def truncated_poisson_places(
+    f: TradeOff, *, sampling_probability: Real, most: int, places: int
+) -> TradeOff:
+    """Return f on a truncated Poisson sample of places, of which one is filled or empty.
+
+    A sample is of a public number of places, filled or not, and of one of more than `most` places
+    a uniform choice is taken; an empty place takes up room and gives nothing. So the choice does
+    not depend on the data, and all of it but the one place can be shown: if fewer than most - 1
+    others are in the batch, the one is with the chance p; if most - 1 are, with the chance
+
+        r = a/(a + b),    a = most/n P(Binomial(n, p) >= most),
+                          b = (1 - p) P(Binomial(n - 1, p) = most - 1)
+
+    and if all `most` are, it is not. That is a mixture of f_p, f_r and nothing lost.
+
+    Args:
+        f: the guarantee on the batch, for one record added or removed.
+        sampling_probability: p in (0, 1], of each place by itself.
+        most: the largest size of a batch.
+        places: n; public, and the same for both of two neighbours.
+
+    Guarantee: exact where no batch is cut off. Else a bound: `answer.of` is "class", and the other
+        end is what is lost where all other places are empty.
+    Error: chances to some 1e-13, relatively; what is not known of them counts as the worse case.
+
+    Raises:
+        InvalidParameter: if a size or the probability makes no sense.
+
+    Source: proof: docs/theory/truncation.md.
+
+    >>> from neyman.curves import gdp
+    >>> step = truncated_poisson_places(gdp(1), sampling_probability=0.01, most=16, places=1_000)
+    >>> f"{(step ** 128).epsilon(1e-5):.4f}"
+    '0.8775'
+    """
+    p = exact(sampling_probability, "sampling_probability")
+    n, size = whole_number(places, "places", least=1), whole_number(most, "most", least=1)
+    if not 0 < p <= 1:
+        raise InvalidParameter(f"sampling_probability={text(p)} leaves (0, 1]; write a probability")
+    plain = poisson(f, p)
+    if size >= n:
+        return plain
+    in_full = tuple(chance * Fraction(size, n) for chance in _chance(n, size, p))
+    out_low, out_high = _mass(n - 1, size - 1, p)
+    beside = in_full[0] + (1 - p) * out_low, in_full[1] + (1 - p) * out_high
+    fewer = 1 - _chance(n - 1, size - 1, p)[0]
+    # Upwards: what is given to f_r in excess is taken from f_p, and that of f_p from the rest.
+    share = min(in_full[1] / (in_full[1] + (1 - p) * out_low), Fraction(1))
+    heavy = min(beside[1], Fraction(1))
+    weights: dict[TradeOff, Fraction] = defaultdict(Fraction)
+    weights[poisson(f, share)] += heavy
+    weights[plain] += min(fewer, 1 - heavy)
+    weights[identity()] += 1 - sum(weights.values())
+    used = {curve: weight for curve, weight in weights.items() if weight}
+    least = p * max(1 - _chance(n - 1, size - 1, p)[1], Fraction(0)) + in_full[0]
+    return dominated_by(
+        mixture(list(used.values()), list(used)), attained=poisson(f, floor_float(least))
+    )
+
+
+def _mass(n: int, count: int, p: Fraction) -> tuple[Fraction, Fraction]:
+    """Bracket P(Binomial(n, p) = count)."""
+    if p == 1:
+        return Fraction(count == n), Fraction(count == n)
+    mass = exp(log_binomial_mass(np.asarray([float(count)]), n, p, 1 - p).smaller(0))
+    return Fraction(float(mass.lower[0])), min(Fraction(float(mass.upper[0])), Fraction(1))
 
 
 def _chance(n: int, size: int, p: Fraction) -> tuple[Fraction, Fraction]:

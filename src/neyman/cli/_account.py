@@ -1,44 +1,102 @@
 """`neyman account`."""
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
 
 from neyman.cli._numbers import WrongUsage, as_usage, number
-from neyman.cli._phases import phases_of
+from neyman.cli._phases import phases_of, run_of
+from neyman.cli._registry import registry_draft_of_run
 from neyman.cli._say import complain, say, say_json
-from neyman.cli._statement import USUAL_RATES, Statement
-from neyman.curves import Auto, compose
+from neyman.curves import Auto
 from neyman.curves._solvers._solver import using
+from neyman.files import check_page, write_text
+from neyman.report import Statement, model_card, run_html
+from neyman.training import RunRecord
 
-__all__ = ["run"]
+__all__ = ["run", "training_of"]
+
+_TRAINING = (
+    "noise_multiplier",
+    "sampling_probability",
+    "records",
+    "batch",
+    "steps",
+    "epochs",
+    "phase",
+)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print what a training costs."""
+    training = training_of(options)
     with as_usage():
-        return _run(options)
-
-
-def _run(options: argparse.Namespace) -> int:
-    phases = phases_of(options)
-    delta = number(options.delta, "--delta")
-    if not 0 <= delta < 1:
-        raise WrongUsage(f"--delta {options.delta} was given; write a number in [0, 1)")
-    rates = tuple(number(rate, "--fpr") for rate in options.fpr or ()) or USUAL_RATES
-    if not all(0 < rate < 1 for rate in rates):
-        raise WrongUsage("--fpr was given outside (0, 1); write a rate such as 0.01")
-    seconds = float(number(options.seconds, "--seconds"))
-    curve = compose(*(phase.curve for phase in phases))
-    statement = Statement(phases, curve, delta, rates)
-    with using(Auto(seconds=seconds)) as effort:
-        said = statement.to_json() if options.json else str(statement)
-    if isinstance(said, str):
-        say(said)
-    else:
-        record = {"format": "neyman.account", "version": 1, **said}
-        say_json(record)
+        delta = number(options.delta, "--delta")
+        if not 0 <= delta < 1:
+            raise WrongUsage(f"--delta {options.delta} was given; write a number in [0, 1)")
+        rates = tuple(number(rate, "--fpr") for rate in options.fpr or ())
+        if not all(0 < rate < 1 for rate in rates):
+            raise WrongUsage("--fpr was given outside (0, 1); write a rate such as 0.01")
+        seconds = float(number(options.seconds, "--seconds"))
+        limit = Auto(seconds=seconds)
+    if options.html is not None:
+        read = [] if options.path is None else [Path(options.path)]
+        check_page("--html", options.html, {*read})
+    with using(limit) as effort:
+        statement = Statement.of(training, delta=delta)
+        _give(replace(statement, rates=rates or statement.rates), options)
     if effort.late:
         complain(
             f"The time of {seconds:g} s was up. The bounds hold; a larger --seconds may bring the "
             "two sides closer."
         )
     return 0
+
+
+def training_of(options: argparse.Namespace) -> RunRecord:
+    """Return the training of a run record, or of the words of the command line.
+
+    Raises:
+        WrongUsage: if both are given, or neither.
+        InvalidParameter: if the record is malformed.
+    """
+    if options.path is None:
+        with as_usage():
+            training = run_of(phases_of(options))
+            # What no training has is refused here, as words are.
+            _ = training.curve
+        return training
+    given = [name for name in _TRAINING if getattr(options, name) is not None]
+    if given:
+        raise WrongUsage(
+            f"{options.path} and --{given[0].replace('_', '-')} were given; write a run record or "
+            "a training"
+        )
+    return RunRecord.read(options.path)
+
+
+def _give(statement: Statement, options: argparse.Namespace) -> None:
+    if options.json:
+        say_json({"format": "neyman.account", "version": 2, **statement.to_json()})
+    elif options.markdown:
+        say(model_card(statement))
+    elif options.registry:
+        say(registry_draft_of_run(statement), end="")
+    elif options.html is not None:
+        write_text(options.html, _page(statement))
+        say(f"{options.html} written")
+    else:
+        say(statement)
+
+
+def _page(statement: Statement) -> str:
+    # Drawing takes as long to load as all the rest.
+    from neyman.plots import epsilon_over_steps, to_svg, tradeoff
+
+    assert statement.delta is not None
+    return run_html(
+        statement.run,
+        delta=statement.delta,
+        tradeoff_svg=to_svg(tradeoff({"the training": statement.curve})),
+        steps_svg=to_svg(epsilon_over_steps(statement.run, delta=statement.delta)),
+    )

@@ -24,7 +24,7 @@ __all__ = ["Asked", "asked_of"]
 
 _ROWS: Final = "rows"
 _SPENT: Final = ("mu", "epsilon", "rho", "share")
-_BUDGETS: Final = ("mu", "epsilon", "delta", "rho", "delta_for_groups")
+_BUDGETS: Final = ("mu", "epsilon", "delta", "rho", "delta_aside")
 
 
 @final
@@ -83,11 +83,12 @@ def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
     records = whole(options.records, "--records") if options.records else None
     question = _question(options, statistic, session, records)
     noise, apart = None, None
-    if store is not None and budget is None and store.exists():
+    if options.budget is not None:
+        apart = _budget_words(options.budget).get("delta_aside")
+    if store is not None and apart is None and store.exists():
         ledger = Ledger.existing(store)
-        budget, apart = ledger.cap, ledger.delta_for_groups or None
-    elif options.budget is not None:
-        apart = _budget_words(options.budget).get("delta_for_groups")
+        budget = ledger.cap if budget is None else budget
+        apart = ledger.delta_aside if budget == ledger.cap else None
     noise = _noise(options, question, budget, apart)
     files = tuple(file for path in data for file in files_of(path))
     plan = None
@@ -102,7 +103,7 @@ def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
             cap=budget,
             unit=question.aggregate.unit,
             neighbors=question.sensitivity.neighbors,
-            delta_for_groups=apart,
+            delta_aside=apart,
         )
     return Asked(question, noise, plan, records, files)
 
@@ -177,9 +178,9 @@ def _missing_of_unknown(options: argparse.Namespace) -> Iterator[str]:
             "--delta D, the chance that a group is shown that one unit alone is in, such as 1e-7; "
             "or --by COLUMN=VALUE,VALUE, which declares all groups"
         )
-    apart = ("delta_for_groups", "epsilon")
+    apart = ("delta_aside", "epsilon")
     if options.budget and not any(name in options.budget for name in apart):
-        yield "--budget ...,delta_for_groups=1e-6, what groups that nobody declared may spend"
+        yield "--budget ...,delta_aside=1e-6, what groups that nobody declared may spend"
 
 
 def _question(

@@ -10,10 +10,11 @@ from neyman.accounting._calibrate import Calibration, calibrate
 from neyman.accounting._targets import Advantage, EpsilonDelta, MuSlack, Target, TprAtFpr
 from neyman.arguments import refuse_large_delta
 from neyman.cli._numbers import WrongUsage, as_usage, number
-from neyman.cli._phases import Phase, probability, steps_of
+from neyman.cli._phases import probability, run_of, steps_of
 from neyman.cli._say import say, say_json
-from neyman.cli._statement import USUAL_RATES, Statement
 from neyman.numerics import at_least, at_most, exact
+from neyman.report import Statement
+from neyman.training import Phase
 
 __all__ = ["run"]
 
@@ -33,7 +34,7 @@ class _Unknown:
 
     def solve(self, target: Target) -> Calibration:
         return calibrate(
-            lambda x: self.phase(exact(x, self.name)).curve,
+            lambda x: run_of([self.phase(exact(x, self.name))]).curve,
             target,
             within=self.within,
             integer=self.integer,
@@ -46,16 +47,16 @@ def run(options: argparse.Namespace) -> int:
         target, delta = _target(options)
         unknown = _unknown(options)
         # One step is soon composed, and refuses what is no parameter.
-        _ = unknown.one_step.curve
+        _ = run_of([unknown.one_step]).curve
     found = unknown.solve(target)
     value, other = _printed(found, exactly=unknown.integer)
     phase = unknown.phase(Fraction(value))
     reached = number(options.epsilon, "--epsilon") if options.epsilon is not None else None
-    statement = Statement([phase], phase.curve, delta, USUAL_RATES, reached)
+    statement = Statement.of(run_of([phase]), delta=delta, reached=reached)
     if options.json:
         record = {
             "format": "neyman.calibrate",
-            "version": 1,
+            "version": 2,
             "solved": unknown.name,
             "value": found.value if unknown.integer else float(value),
             "meets": found.value,
@@ -119,28 +120,32 @@ def _unknown(options: argparse.Namespace) -> _Unknown:
     if noise is None and chance is not None and steps is not None:
         return _Unknown(
             "noise multiplier",
-            lambda x: Phase(x, chance, steps),
+            lambda x: _phase(x, chance, steps),
             within=None,
             integer=False,
-            one_step=Phase(Fraction(1), chance, 1),
+            one_step=_phase(Fraction(1), chance, 1),
         )
     if noise is not None and chance is None and steps is not None:
         return _Unknown(
             "sampling probability",
-            lambda x: Phase(noise, x, steps),
+            lambda x: _phase(noise, x, steps),
             within=(0.0, 1.0),
             integer=False,
-            one_step=Phase(noise, Fraction(1), 1),
+            one_step=_phase(noise, Fraction(1), 1),
         )
     if noise is not None and chance is not None and steps is None:
         return _Unknown(
             "steps",
-            lambda x: Phase(noise, chance, int(x)),
+            lambda x: _phase(noise, chance, int(x)),
             within=None,
             integer=True,
-            one_step=Phase(noise, chance, 1),
+            one_step=_phase(noise, chance, 1),
         )
     raise WrongUsage(
         "write two of --noise-multiplier, --sampling-probability (or --records and --batch) and "
         "--steps (or --epochs); the third is found"
     )
+
+
+def _phase(noise: Fraction, chance: Fraction, steps: int) -> Phase:
+    return Phase.poisson(noise_multiplier=noise, sampling_probability=chance, steps=steps)

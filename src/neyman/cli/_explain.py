@@ -8,12 +8,11 @@ from fractions import Fraction
 from neyman.cli._guarantees import read_guarantee
 from neyman.cli._numbers import WrongUsage, as_usage, number
 from neyman.cli._parser import LANGUAGES
-from neyman.cli._phases import Phase, phases_of
+from neyman.cli._phases import phases_of, run_of
 from neyman.cli._say import say, say_json
-from neyman.curves import TradeOff, compose
-from neyman.numerics import text
+from neyman.curves import TradeOff
 from neyman.released import Guarantee
-from neyman.report import Language, Numeral, explain, read_language
+from neyman.report import explain, read_language, run_guarantee
 
 __all__ = ["run"]
 
@@ -65,37 +64,14 @@ def _guarantee(options: argparse.Namespace) -> TradeOff | Guarantee:
             f"{options.path} and --{given[0].replace('_', '-')} were given; write a file or a "
             "training"
         )
-    return read_guarantee(options.path)
+    return read_guarantee(options.path, _language(options))
 
 
 def _training(options: argparse.Namespace) -> Guarantee:
     phases = phases_of(options)
     if options.unit is None:
         raise WrongUsage("--unit is missing; write what one record is, such as --unit 'one image'")
-    return Guarantee(
-        curve=compose(*(phase.curve for phase in phases)),
-        neighbors="add_remove",
-        unit=options.unit,
-        assumptions=tuple(_assumptions(phases, read_language(_language(options)))),
-    )
-
-
-def _assumptions(phases: Sequence[Phase], words: Language) -> list[str]:
-    said = [
-        words.say(
-            "training_phase",
-            {
-                "noise": Numeral(text(phase.noise_multiplier)),
-                "probability": Numeral(text(phase.sampling_probability)),
-                "steps": Numeral(str(phase.steps)),
-            },
-        )
-        for phase in phases
-    ]
-    if any(phase.steps and 0 < phase.sampling_probability < 1 for phase in phases):
-        said.append(words.say("training_sampled", {}))
-    rest = ("training_gradient", "training_public", "training_ideal")
-    return said + [words.say(name, {}) for name in rest]
+    return run_guarantee(run_of(phases, options.unit), read_language(_language(options)))
 
 
 def _numbers(texts: Sequence[str], name: str) -> list[Fraction]:

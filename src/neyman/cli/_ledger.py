@@ -47,7 +47,10 @@ def _merge(ledger: Ledger, options: argparse.Namespace) -> int:
         say(f"  {brief(entry)}")
     say(_spent(ledger))
     left = ledger.left()
-    return 0 if min(left.cost, left.delta) >= 0 else 1
+    overdrawn = [stock for stock in ledger.stocks() if stock.excess()]
+    for stock in overdrawn:
+        say(f"allowance {brief(stock.id)}: {stock.told()}")
+    return 0 if min(left.cost, left.delta) >= 0 and not overdrawn else 1
 
 
 def _copy(ledger: Ledger, options: argparse.Namespace) -> int:
@@ -70,26 +73,30 @@ def _show(ledger: Ledger, options: argparse.Namespace) -> int:
             f"{at_most(100 * entry.cost / ledger.capacity, 5):>9} %  {entry.state:9}  "
             f"{brief(str(entry.curve)):24}  {entry.reserved_at}  {brief(entry.id)}"
         )
+    for stock in ledger.stocks():
+        say(f"allowance {brief(stock.id)}: {stock.told()}")
     say(f"{_spent(ledger)}\nhead {ledger.head()}")
     return 0
 
 
 def _spent(ledger: Ledger) -> str:
     left = ledger.left()
-    spent, delta = ledger.capacity - left.cost, ledger.delta_for_groups - left.delta
+    spent, delta = ledger.capacity - left.cost, ledger.delta_aside - left.delta
     together = ledger.total() if spent else "nothing yet"
     line = (
         f"{at_most(100 * spent / ledger.capacity, 5):>9} %  spent of the {ledger.account} "
         f"{at_least(ledger.capacity, 6)}: {brief(str(together))}"
     )
-    if ledger.delta_for_groups:
+    if ledger.delta_aside:
         line += (
-            f"\n{at_most(100 * delta / ledger.delta_for_groups, 5):>9} %  spent of the delta "
-            f"{at_least(ledger.delta_for_groups, 6)} set aside for unknown groups"
+            f"\n{at_most(100 * delta / ledger.delta_aside, 5):>9} %  spent of the delta "
+            f"{at_least(ledger.delta_aside, 6)} set aside"
         )
-    if spent > ledger.capacity or delta > ledger.delta_for_groups:
+    if spent > ledger.capacity or delta > ledger.delta_aside:
         line += (
             f"\nthe cap {brief(str(ledger.cap))} is exceeded: copies of this ledger spent it "
             "apart; nothing more can be charged"
         )
+    else:
+        line += f"\nwhatever is asked next, all together keep {brief(str(ledger.cap))}"
     return line

@@ -2,68 +2,34 @@
 
 import argparse
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import final
 
-from neyman.accounting._training import dp_sgd
 from neyman.cli._numbers import WrongUsage, number, whole
-from neyman.curves import TradeOff, compose, gdp
-from neyman.numerics import text
+from neyman.training import Phase, RunRecord
 
-__all__ = ["Phase", "passes", "phases_of", "probability", "steps_of"]
+__all__ = ["phases_of", "probability", "run_of", "steps_of"]
 
 _KEYS = {"noise", "q", "steps"}
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """Some steps with one noise and one sampling probability."""
+def _phase(words: str) -> Phase:
+    """Return the phase of noise=1.1,q=0.01,steps=500.
 
-    noise_multiplier: Fraction
-    sampling_probability: Fraction
-    steps: int
-
-    @staticmethod
-    def parse(words: str) -> "Phase":
-        """Return the phase of noise=1.1,q=0.01,steps=500.
-
-        Raises:
-            WrongUsage: if it is written otherwise.
-        """
-        pairs = [part.split("=", 1) for part in words.split(",")]
-        given = {pair[0].strip(): pair[-1].strip() for pair in pairs if len(pair) == 2}
-        if given.keys() != _KEYS or len(pairs) != len(_KEYS):
-            raise WrongUsage(
-                f"--phase {words!r} was given; write it such as noise=1.1,q=0.01,steps=500"
-            )
-        return Phase(
-            number(given["noise"], "noise"), number(given["q"], "q"), whole(given["steps"], "steps")
+    Raises:
+        WrongUsage: if it is written otherwise.
+    """
+    pairs = [part.split("=", 1) for part in words.split(",")]
+    given = {pair[0].strip(): pair[-1].strip() for pair in pairs if len(pair) == 2}
+    if given.keys() != _KEYS or len(pairs) != len(_KEYS):
+        raise WrongUsage(
+            f"--phase {words!r} was given; write it such as noise=1.1,q=0.01,steps=500"
         )
-
-    @property
-    def curve(self) -> TradeOff:
-        """The guarantee of these steps."""
-        return dp_sgd(
-            noise_multiplier=self.noise_multiplier,
-            sampling_probability=self.sampling_probability,
-            steps=self.steps,
-        )
-
-    def to_json(self) -> dict[str, object]:
-        """Exact parameters."""
-        return {
-            "noise_multiplier": str(self.noise_multiplier),
-            "sampling_probability": str(self.sampling_probability),
-            "steps": self.steps,
-        }
-
-    def __str__(self) -> str:
-        return (
-            f"noise multiplier {text(self.noise_multiplier)}, "
-            f"sampling probability {text(self.sampling_probability)}, steps {self.steps}"
-        )
+    return Phase.poisson(
+        noise_multiplier=number(given["noise"], "noise"),
+        sampling_probability=number(given["q"], "q"),
+        steps=whole(given["steps"], "steps"),
+    )
 
 
 def probability(options: argparse.Namespace) -> Fraction | None:
@@ -112,6 +78,11 @@ def steps_of(options: argparse.Namespace, chance: Fraction | None) -> int | None
     return math.ceil(epochs / chance)
 
 
+def run_of(phases: Iterable[Phase], unit: str = "one record") -> RunRecord:
+    """Return the training that phases on the command line describe."""
+    return RunRecord(phases=tuple(phases), unit=unit, neighbors="add_remove", versions={})
+
+
 def phases_of(options: argparse.Namespace) -> list[Phase]:
     """Return what --phase, or the options of a single phase, say.
 
@@ -126,20 +97,16 @@ def phases_of(options: argparse.Namespace) -> list[Phase]:
             raise WrongUsage(
                 "--phase and the options of a single phase were given; write one or the other"
             )
-        return [Phase.parse(words) for words in options.phase]
+        return [_phase(words) for words in options.phase]
     if options.noise_multiplier is None or chance is None or steps is None:
         raise WrongUsage(
             "write --noise-multiplier; --sampling-probability, or --records and --batch; and "
             "--steps or --epochs; or else --phase noise=1.1,q=0.01,steps=500, once for each phase"
         )
-    return [Phase(number(options.noise_multiplier, "--noise-multiplier"), chance, steps)]
-
-
-def passes(phases: list[Phase]) -> tuple[int, TradeOff]:
-    """Return how often one record is used without sampling, and what that costs.
-
-    One use in each pass, ceil(sampling probability * steps) passes in each phase.
-    """
-    times = [math.ceil(phase.sampling_probability * phase.steps) for phase in phases]
-    uses = zip(phases, times, strict=True)
-    return sum(times), compose(*(gdp(1 / phase.noise_multiplier) ** n for phase, n in uses))
+    return [
+        Phase.poisson(
+            noise_multiplier=number(options.noise_multiplier, "--noise-multiplier"),
+            sampling_probability=chance,
+            steps=steps,
+        )
+    ]

@@ -1,21 +1,25 @@
-"""A ledger as a draft for the registry of deployments of differential privacy, in YAML.
+"""A ledger or a training as a draft for the registry of deployments, in YAML.
 
-What the ledger knows is filled in; the rest says so. Tier 2 of the registry's schema, as of 2026:
+What is known is filled in; the rest says so. Tier 2 of the registry's schema, as of 2026:
 it has no Gaussian differential privacy, so that mu is written as rho = mu^2 / 2, which it implies,
 and in words.
 """
 
+import hashlib
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import cast
 
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.ledger import Entry, Ledger
 from neyman.numerics import at_least, at_most
+from neyman.report import Statement
 
-__all__ = ["registry_draft"]
+__all__ = ["registry_draft", "registry_draft_of_run"]
 
 _FILL_IN = "TO BE FILLED IN"
 _NEIGHBORS = {
@@ -32,12 +36,83 @@ def registry_draft(ledger: Ledger) -> str:
     Raises:
         InvalidParameter: if nothing was charged yet.
     """
-    entries, head = ledger.entries(), ledger.head()
+    # What is taken of an allowance is within what the allowance was charged.
+    entries = [entry for entry in ledger.entries() if entry.of is None]
+    head = ledger.head()
     if not entries:
         raise InvalidParameter(
             f"the ledger {str(ledger.store)!r} holds no entry, so there is nothing to register; "
             "release something first"
         )
+    return _draft(
+        product="Summary statistics",
+        published=entries[0].reserved_at[:10],
+        variant=_variant(ledger),
+        privacy_loss=_privacy_loss(ledger),
+        release={
+            "release_type": "One release" if len(entries) == 1 else "Many releases",
+            "release_type_details": f"{len(entries)} so far; the budget is never reset.",
+        },
+        composition=_composition(ledger),
+        implementation={"mechanisms": _mechanisms(entries)},
+        notes=f"From a ledger with the SHA-256 chain head {head}.",
+    )
+
+
+def registry_draft_of_run(statement: Statement) -> str:
+    """Return the draft of a training.
+
+    Raises:
+        InvalidParameter: if it has no epsilon at the delta of the statement.
+    """
+    run, delta = statement.run, statement.delta or Fraction(0)
+    epsilon, mu = statement.curve.epsilon(float(delta)), statement.curve.mu(slack=float(delta))
+    if not math.isfinite(epsilon):
+        raise InvalidParameter(
+            f"a draft for the registry must have an epsilon, and at delta = {float(delta):g} there "
+            "is none; write a delta above 0, such as 1e-6"
+        )
+    found = "; ".join(f"{found} ({aside})" if aside else found for found, aside in statement.losses)
+    digest = hashlib.sha256(json.dumps(run.to_json(), sort_keys=True).encode()).hexdigest()
+    tuning = (
+        "Not declared."
+        if run.tuning_runs is None
+        else f"{run.tuning_runs} other trainings on the same data; this draft does not count them."
+    )
+    return _draft(
+        product="Machine learning model",
+        published=_FILL_IN,
+        variant="Approximate DP",
+        privacy_loss={
+            "privacy_unit": run.unit,
+            "privacy_unit_details": _NEIGHBORS[run.neighbors],
+            "privacy_parameters": {"epsilon": float(epsilon), "delta": float(delta)},
+            "privacy_parameters_details": f"{found}. As Gaussian differential privacy, mu = "
+            f"{at_most(mu, 6)} implies rho = mu^2 / 2 = {at_most(Fraction(mu) ** 2 / 2, 6)}, "
+            "outside an event of probability delta.",
+        },
+        release={"release_type": "One release", "release_type_details": statement.protects},
+        composition="Exact, of all steps, by their trade-off functions.",
+        implementation={
+            "preprocessing_and_hyperparameter_tuning": tuning,
+            "mechanisms": "DP-SGD. " + "; ".join(statement.training),
+            "justification": " ".join(statement.assumes),
+        },
+        notes=" ".join([f"From a run record with the SHA-256 digest {digest}.", *statement.wrong]),
+    )
+
+
+def _draft(
+    *,
+    product: str,
+    published: str,
+    variant: str,
+    privacy_loss: Mapping[str, object],
+    release: Mapping[str, object],
+    composition: str,
+    implementation: Mapping[str, object],
+    notes: str,
+) -> str:
     record = {
         "url_slug": "to-be-filled-in",
         "status": "Draft",
@@ -47,24 +122,17 @@ def registry_draft(ledger: Ledger) -> str:
                 "name": _FILL_IN,
                 "data_curators": [_FILL_IN],
                 "intended_use": _FILL_IN,
-                "data_product_type": "Summary statistics",
+                "data_product_type": product,
                 "data_product_region": _FILL_IN,
                 "description": _FILL_IN,
-                "publication_date": entries[0].reserved_at[:10],
+                "publication_date": published,
             },
-            "dp_variant": {"variant_name": _variant(ledger)},
-            "privacy_loss": _privacy_loss(ledger),
-            "deployment_model": {
-                "model_name": "Central",
-                "release_type": "One release" if len(entries) == 1 else "Many releases",
-                "release_type_details": f"{len(entries)} so far; the budget is never reset.",
-            },
-            "accounting": {"composition": _composition(ledger)},
-            "implementation": {"mechanisms": _mechanisms(entries)},
-            "administrative": {
-                "registry_authors": [_FILL_IN],
-                "notes": f"From a ledger with the SHA-256 chain head {head}.",
-            },
+            "dp_variant": {"variant_name": variant},
+            "privacy_loss": privacy_loss,
+            "deployment_model": {"model_name": "Central", **release},
+            "accounting": {"composition": composition},
+            "implementation": implementation,
+            "administrative": {"registry_authors": [_FILL_IN], "notes": notes},
         },
     }
     return "\n".join(_lines(record, "")) + "\n"
@@ -96,20 +164,23 @@ def _mechanisms(entries: Sequence[Entry]) -> str:
 
 
 def _set_aside(ledger: Ledger) -> str:
-    if not ledger.delta_for_groups:
+    if not ledger.delta_aside:
         return ""
-    most = at_least(ledger.delta_for_groups, 6)
-    return f" Beside it, the sum of the deltas of what may fail outright stays at or below {most}."
+    most = at_least(ledger.delta_aside, 6)
+    return (
+        " Beside it, the sum of the deltas of tails, and of what may fail outright, stays at or "
+        f"below {most}."
+    )
 
 
 def _variant(ledger: Ledger) -> str:
-    if ledger.delta_for_groups:
+    if ledger.delta_aside:
         return "Approximate DP"
     return "Pure DP" if ledger.account == "epsilon" else "Zero-concentrated DP"
 
 
 def _parameters(ledger: Ledger, total: TradeOff) -> dict[str, object]:
-    if ledger.delta_for_groups:
+    if ledger.delta_aside:
         delta = ledger.cap.delta(math.inf)
         return {"epsilon": float(total.epsilon(delta)), "delta": float(delta)}
     if ledger.account == "epsilon":

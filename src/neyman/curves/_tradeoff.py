@@ -11,6 +11,7 @@ import numpy as np
 
 from neyman.calls import plain_calls, plain_calls_of
 from neyman.curves._algebra._composed import composed
+from neyman.curves._algebra._factors import factors_of
 from neyman.curves._algebra._lattice_algebra import BestPair, joined
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
@@ -19,7 +20,7 @@ from neyman.curves._pair import Pair
 from neyman.curves._pairs._between import ends_of
 from neyman.curves._pairs._erased import without_failure
 from neyman.curves._solvers._both_directions import delta_of_both, larger, read_both
-from neyman.curves._solvers._implies import proved_above
+from neyman.curves._solvers._implies import proved_above, sampled_above
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import Array, Bracket, ceil_float
@@ -154,17 +155,26 @@ class TradeOff(Curve):
     def implies(self, other: "TradeOff") -> bool:
         """Return whether f >= g everywhere is proved, so that whoever has f has g.
 
-        Guarantee: True is a proof. False means that f < g somewhere, or that the two touch in a
-        way that the proof by refinement cannot settle.
+        Sampled guarantees are compared direction by direction: a base that implies the other's,
+        sampled no more often.
 
-        >>> from neyman.curves import approx_dp, gdp
+        Guarantee: True is a proof, for each of the two directions, so that f may stand for g in
+            any composition. False means that f < g somewhere, or that the two touch in a way that
+            the proof by refinement cannot settle.
+
+        >>> from neyman.curves import approx_dp, gdp, poisson
         >>> gdp(0.5).implies(gdp(1)), gdp(1).implies(approx_dp(1, 0.1))
         (True, False)
+        >>> poisson(gdp(0.5), 0.01).implies(poisson(gdp(1), 0.02))
+        True
         """
         if self == other:
             return True
         asked = other.dominating()
-        return self.certified and all(proved_above(self, x) for x in (asked.remove, asked.add))
+        if not self.certified:
+            return False
+        sampled = sampled_above(self.remove, asked.remove) and sampled_above(self.add, asked.add)
+        return sampled or all(proved_above(self, x) for x in (asked.remove, asked.add))
 
     # -- record -------------------------------------------------------------------------------
 
@@ -278,6 +288,19 @@ class TradeOff(Curve):
         """
         remove, add = without_failure(self.remove), without_failure(self.add)
         return TradeOff(remove[0], add[0]), min(remove[1], add[1]), max(remove[2], add[2])
+
+    def as_power(self) -> "tuple[TradeOff, int]":
+        """Return g and n, where this is g ** n by construction; else itself and 1.
+
+        >>> from neyman.curves import gdp, poisson
+        >>> (poisson(gdp(1), 0.01) ** 1000).as_power()
+        (poisson(gdp(mu=1), sampling_probability=0.01), 1000)
+        """
+        (remove, count), *more = factors_of(self.remove)
+        (add, times), *others = factors_of(self.add)
+        if more or others or count != times:
+            return self, 1
+        return TradeOff(remove, add), count
 
     @override
     def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:

@@ -47,8 +47,9 @@ from neyman.functional._records import (
     read_functions,
     save,
 )
-from neyman.functional._regressions._additive import AdditiveTerms, additive_regression
+from neyman.functional._regressions._additive import additive_regression
 from neyman.functional._regressions._additive_curve import AdditiveCurve, Effect
+from neyman.functional._regressions._additive_terms import AdditiveTerms
 from neyman.functional._regressions._regression import regression, regression_of
 from neyman.functional._regressions._regression_curve import RegressionCurve
 from neyman.functional._regressions._regression_fit import RegressionFit

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import ClassVar, NamedTuple, Protocol, Self, cast, final, runtime_checkable
+from typing import ClassVar, Final, NamedTuple, Protocol, Self, cast, final, runtime_checkable
 
 import numpy.typing as npt
 
@@ -15,6 +15,8 @@ from neyman.numerics import Array
 __all__ = ["FORMAT", "Function", "Noisy", "NoisyCount", "Released", "is_significant"]
 
 FORMAT = "neyman.function"
+# A number of records is more than its noise from so many standard deviations on.
+_DEVIATIONS: Final = 3.0
 
 
 @runtime_checkable
@@ -51,6 +53,11 @@ class NoisyCount:
 
     count: float
     stddev: float
+
+    @property
+    def exceeds_noise(self) -> bool:
+        """Whether it is more than three standard deviations of its noise."""
+        return self.count > _DEVIATIONS * self.stddev
 
     def half_width(self, confidence: float) -> float:
         """Return half of its noise interval, in records; of Gaussian noise."""

@@ -14,6 +14,7 @@ import numpy as np
 from neyman.arguments import check_type, given
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import Function, Released
+from neyman.functional._answers import Answer, found_in, release_of
 from neyman.functional._densities._density_function import DensityFunction
 from neyman.functional._densities._field import ReleasedField
 from neyman.functional._densities._function import ReleasedFunction
@@ -59,37 +60,40 @@ _Written = TypeVar("_Written", bound=Function | Functions[Any])
 
 
 @overload
-def function(release: Released) -> Function: ...
+def function(release: Released | Answer) -> Function: ...
 @overload
-def function(release: Released, kind: type[_Kind]) -> _Kind: ...
-def function(release: Released, kind: type[Function] = Function) -> Function:
+def function(release: Released | Answer, kind: type[_Kind]) -> _Kind: ...
+def function(release: Released | Answer, kind: type[Function] = Function) -> Function:
     """Make a function of a release of any question of `functional`.
 
     Args:
-        release: what the door returned.
+        release: what the door returned, or what a session answered.
         kind: the class that is expected, for type checkers and for clear errors; any by default.
 
     Raises:
         InvalidParameter: if it is a release of something else, or of several groups.
     """
-    check_type("release", release, Released, _RELEASE)
-    if release.query.get("keys") is not None:
+    if isinstance(release, Answer) and isinstance(release.found, Function):
+        return _expected(release.found, kind)
+    own = release_of(release)
+    check_type("release", own, Released, _RELEASE)
+    if own.query.get("keys") is not None:
         raise InvalidParameter(
             "a release of functions by group was given; write functional.functions(release), and "
             "take the one of a key"
         )
-    return _made(release, kind)
+    return _made(own, kind)
 
 
 @overload
-def functions(release: Released) -> Functions[Function]: ...
+def functions(release: Released | Answer) -> Functions[Function]: ...
 @overload
-def functions(release: Released, kind: type[_Kind]) -> Functions[_Kind]: ...
-def functions(release: Released, kind: type[Function] = Function) -> Functions[Function]:
+def functions(release: Released | Answer, kind: type[_Kind]) -> Functions[_Kind]: ...
+def functions(release: Released | Answer, kind: type[Function] = Function) -> Functions[Function]:
     """Make a function for each group of a release that was asked with `by`.
 
     Args:
-        release: what the door returned.
+        release: what the door returned, or what a session answered.
         kind: the class that is expected, for type checkers and for clear errors; any by default.
 
     Returns:
@@ -98,13 +102,14 @@ def functions(release: Released, kind: type[Function] = Function) -> Functions[F
     Raises:
         InvalidParameter: if it is a release of something else, or not by group.
     """
-    check_type("release", release, Released, _RELEASE)
-    if release.query.get("keys") is None:
+    own = release_of(release)
+    check_type("release", own, Released, _RELEASE)
+    if own.query.get("keys") is None:
         raise InvalidParameter(
             "a release that is not by group was given; write functional.function(release)"
         )
     try:
-        columns, parts = parts_of(release)
+        columns, parts = parts_of(own)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise _damaged("functions by group") from error
     return Functions(columns, {key: _made(part, kind) for key, part in parts.items()})
@@ -117,10 +122,21 @@ def _made(release: Released, kind: type[Function]) -> Function:
                 return known.of_release(release)
             except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
                 raise _damaged(" or ".join(known.statistics)) from error
-    asked = [name for known in _known_kinds(kind) for name in known.statistics]
-    raise InvalidParameter(
-        f"a release of {release.query.get('statistic')!r} was given; write function(release) for a "
-        f"release of functional.{', '.join(asked)}"
+    raise _another(release.query.get("statistic"), kind)
+
+
+def _expected(found: Function, kind: type[Function]) -> Function:
+    """Return a function that is of the expected class."""
+    if type(found) not in _known_kinds(kind):
+        raise _another(found.statistics[0], kind)
+    return found
+
+
+def _another(statistic: object, kind: type[Function]) -> InvalidParameter:
+    names = [name for known in _known_kinds(kind) for name in known.statistics]
+    return InvalidParameter(
+        f"a release of {statistic!r} was given; write function(release) for a release of "
+        f"functional.{', '.join(names)}"
     )
 
 
@@ -161,7 +177,7 @@ def read_functions(record: Mapping[str, object]) -> Functions[Function]:
     return _strictly(lambda one: Functions.of_record(one, read), record, "functions by group")
 
 
-def save(function: Function | Functions[Any], path: str | Path) -> None:
+def save(function: Function | Functions[Any] | Answer, path: str | Path) -> None:
     """Write an .npz file: the integers, if any, and all the rest as JSON.
 
     `load` reads it, and `load_functions` one of functions by group.
@@ -169,10 +185,11 @@ def save(function: Function | Functions[Any], path: str | Path) -> None:
     Raises:
         InvalidParameter: if it is no released function, or the file cannot be written.
     """
-    check_type("function", function, Function | Functions, "functional.function(release)")
+    found = found_in(function)
+    check_type("function", found, Function | Functions, "functional.function(release)")
     place = _place(path)
     with _refusing_paths(place, "written"), place.open("wb") as file:
-        write_to(function, file)
+        write_to(found, file)
 
 
 def write_to(function: Function | Functions[Any], file: BinaryIO) -> None:

@@ -1,15 +1,16 @@
 """Everything that can be wrong with a ledger, in sentences."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from neyman.accounting import Amount, Budget
 from neyman.arguments import brief
 from neyman.errors import NeymanError
 from neyman.ledger._chain import genesis, link
-from neyman.ledger._events import Events
-from neyman.ledger._records import Entry, read_curve, read_payload, shown
+from neyman.ledger._events import Events, History
+from neyman.ledger._records import read_curve, read_payload, shown
 from neyman.ledger._schema import Meta
+from neyman.ledger._stock import Stock, stock_curve
 from neyman.ledger._store import Tables
 
 __all__ = ["damage", "findings"]
@@ -96,19 +97,45 @@ def _budget(tables: Tables, meta: Meta) -> Iterator[str]:
     except NeymanError as error:
         yield str(error)
         return
+    events, stocks = Events(tables, meta), dict[str, Stock]()
+    try:
+        stocks = {stock.event: stock for stock in events.stocks()}
+    except NeymanError as error:
+        yield str(error)
+    yield from _overdrawn(stocks.values())
     reserved = tables.select("SELECT entry FROM events WHERE kind = 'reserve' ORDER BY seq")
     for (entry,) in tuple(reserved):
-        yield from _entry(Events(tables, meta), entry, spending)
+        yield from _entry(events, entry, spending, stocks)
 
 
-def _entry(events: Events, entry: str, spending: Budget) -> Iterator[str]:
+def _overdrawn(stocks: Iterable[Stock]) -> Iterator[str]:
+    for stock in stocks:
+        for steps in stock.excess():
+            yield (
+                f"the allowance {brief(stock.id)!r} is overdrawn: merged copies took {steps} more "
+                "than were declared, so the cap is no longer proved; nothing more can be taken or "
+                "charged"
+            )
+
+
+def _entry(
+    events: Events, entry: str, spending: Budget, stocks: Mapping[str, Stock]
+) -> Iterator[str]:
     try:
         history = events.entry(entry)
         if history is None:
             yield f"entry {brief(entry)!r} cannot be found by its id"
             return
-        found: Entry = history.entry()
-        due = spending.cost(found.curve)
+        take = history.take()
+        if take is not None:
+            yield from _take(history, stocks.get(take[0]), take[1])
+            return
+        found = history.entry({})
+        stock = history.stock()
+        if stock and stock_curve(stock) != found.curve:
+            yield f"the allowance {brief(entry)!r} was charged for other steps than it declares"
+        # By the delta that it was charged: another release may choose another pair.
+        due = spending.due(found.curve, found.delta)
     except NeymanError as error:
         yield f"entry {brief(entry)!r}: {error}"
         return
@@ -118,3 +145,19 @@ def _entry(events: Events, entry: str, spending: Budget) -> Iterator[str]:
             f"{spending.filter.account}, and "
             f"{brief(str(found.curve))} costs {shown(due)}"
         )
+
+
+def _take(history: History, stock: Stock | None, taken: Sequence[int]) -> Iterator[str]:
+    if stock is None or len(stock.declared) != len(taken):
+        yield f"{brief(history.id)!r} took steps of an allowance that this ledger does not hold"
+        return
+    step, paid = history.step(), history.cost
+    if paid != Amount(Fraction(0)):
+        yield f"{brief(history.id)!r} took steps of an allowance, and was charged {shown(paid)}"
+    for kind, count in zip(stock.declared, taken, strict=True):
+        if count and step != kind.step and not step.implies(kind.step):
+            yield (
+                f"{brief(history.id)!r} took {count:,} steps of the allowance {brief(stock.id)!r} "
+                f"for {brief(str(step))}, which is not proved to be dominated by "
+                f"{brief(str(kind.step))}"
+            )

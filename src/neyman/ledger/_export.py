@@ -4,9 +4,10 @@ import hashlib
 import json
 
 from neyman.ledger._chain import COLUMNS
-from neyman.ledger._events import Events
+from neyman.ledger._events import Events, total_of
 from neyman.ledger._records import Entry
 from neyman.ledger._schema import Meta
+from neyman.ledger._stock import Stock
 from neyman.ledger._store import Tables
 
 __all__ = ["ledger_record"]
@@ -24,7 +25,7 @@ def ledger_record(tables: Tables, meta: Meta) -> dict[str, object]:
         "cap": json.loads(meta.cap),
         "account": meta.account,
         "capacity": str(spending.filter.capacity),
-        "delta_for_groups": str(spending.delta),
+        "delta_aside": str(spending.delta),
         "unit": meta.unit,
         "neighbors": meta.neighbors,
         "created": meta.created,
@@ -32,8 +33,9 @@ def ledger_record(tables: Tables, meta: Meta) -> dict[str, object]:
         "remaining": str(remaining.cost),
         "delta_spent": str(spent.delta),
         "delta_remaining": str(remaining.delta),
-        "total": spending.spent_curve(spent).to_json() if spent.cost else None,
+        "total": total_of(events, spending).to_json() if spent.cost else None,
         "entries": [_entry(entry) for entry in events.entries()],
+        "allowances": [_allowance(stock) for stock in events.stocks()],
         "chain": {
             "columns": [*COLUMNS, "digest"],
             "opening": {
@@ -44,6 +46,23 @@ def ledger_record(tables: Tables, meta: Meta) -> dict[str, object]:
             "rows": [list(row) for row in events.rows()],
             "head": events.head(),
         },
+    }
+
+
+def _allowance(stock: Stock) -> dict[str, object]:
+    kinds = zip(stock.declared, stock.taken, stock.rest(), strict=True)
+    return {
+        "id": stock.id,
+        "steps": [
+            {
+                "step": kind.step.to_json(),
+                "declared": kind.count,
+                "taken": taken,
+                "left": rest.count,
+            }
+            for kind, taken, rest in kinds
+        ],
+        "overdrawn": bool(stock.excess()),
     }
 
 
@@ -58,5 +77,7 @@ def _entry(entry: Entry) -> dict[str, object]:
         "reserved_at": entry.reserved_at,
         "committed_at": entry.committed_at,
         "values": None if entry.values is None else list(entry.values),
+        "of": entry.of,
+        "checkpoint": entry.checkpoint,
         "groups": [[list(key) for key in question] for question in entry.groups],
     }

@@ -6,15 +6,19 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Final, TypeVar, final
+from typing import TypeVar, final
 
-from neyman.accounting import Amount, Budget, budget_for, filter_from
+from neyman.accounting import Amount, Budget, budget_for, filter_from, steps_within
+from neyman.arguments import brief
 from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
-from neyman.errors import EntryConflict, LedgerMismatch
+from neyman.errors import BudgetExceeded, EntryConflict
+from neyman.ledger._access import UNCHANGED, Access
+from neyman.ledger._allowance import MOST_STEPS, Allowance, allowance_of, check_step
 from neyman.ledger._check import findings
-from neyman.ledger._events import Ask, Asked, Events
+from neyman.ledger._declared import declared, declared_steps
+from neyman.ledger._events import Ask, Asked, Events, composed_of, total_of
 from neyman.ledger._export import ledger_record
 from neyman.ledger._merge import copied, merged
 from neyman.ledger._opening import (
@@ -26,6 +30,7 @@ from neyman.ledger._opening import (
     require_same,
     store_of,
 )
+from neyman.ledger._price import Price, instead_text, price_of, share_text
 from neyman.ledger._records import (
     Entry,
     Groups,
@@ -41,6 +46,7 @@ from neyman.ledger._records import (
     values_text,
 )
 from neyman.ledger._schema import Meta, new_meta
+from neyman.ledger._stock import Steps, Stock
 from neyman.ledger._store import Store, Tables
 from neyman.ledger._trust import trusted
 from neyman.numerics import Real, text
@@ -50,7 +56,6 @@ __all__ = ["Ledger", "inspect"]
 
 T = TypeVar("T")
 
-_UNCHANGED: Final = "Nothing was changed."
 _NOTHING_CHARGED = "Nothing was charged."
 _NOTHING_COPIED = "Nothing was copied."
 _NOTHING_DRAWN = (
@@ -69,7 +74,10 @@ class Ledger(Displayed):
     """A cap for one dataset and everything that was charged to it, in one store.
 
         sum of costs of all reserved entries <= capacity,   exactly, in fractions
-        sum of their deltas                  <= delta_for_groups
+        sum of their deltas                  <= delta_aside
+
+    Each release is charged two numbers, the mu^2 and the delta of a guarantee
+    gdp(mu) ⊗ f_{0,delta} that it keeps (docs/theory/accounts.md).
 
     The handle holds no connection, and no secret but the password of a URL that has one: it may be
     shared by threads, forked and pickled.
@@ -81,8 +89,9 @@ class Ledger(Displayed):
         neighbors: the neighbouring relation of every entry.
         account: what is added up: "mu^2" or "epsilon".
         capacity: the most that is ever spent of it, fixed at opening.
-        delta_for_groups: the most that is ever spent of delta on what fails outright with some
-            probability, such as groups that nobody declared; 0 where nothing was set aside.
+        delta_aside: the most that is ever spent of delta, on the tails of releases such as
+            trainings, and on what fails outright with some probability, such as groups that nobody
+            declared; 0 where nothing was set aside.
 
     Guarantee: a charge is on the disk before `reserve` returns and never leaves; values are on the
         disk before `commit` returns them. A kill at any instant loses unrevealed draws at most.
@@ -94,7 +103,7 @@ class Ledger(Displayed):
     neighbors: Neighbors
     account: str = field(repr=False)
     capacity: Fraction = field(repr=False)
-    delta_for_groups: Fraction = field(repr=False)
+    delta_aside: Fraction = field(repr=False)
     _identity: str = field(repr=False)
 
     @classmethod
@@ -105,7 +114,7 @@ class Ledger(Displayed):
         cap: TradeOff,
         unit: str,
         neighbors: Neighbors,
-        delta_for_groups: Real | None = None,
+        delta_aside: Real | None = None,
     ) -> "Ledger":
         """Create the ledger, or open it if it was created with the same cap, unit and relation.
 
@@ -117,21 +126,21 @@ class Ledger(Displayed):
             unit: who is protected, in the words of the table that will be asked: write
                 unit=table.protects, which reads "all rows of one patient", or "one row".
             neighbors: "add_remove" or "replace_one".
-            delta_for_groups: how much of the cap's delta is set aside for releases that fail
-                outright with some probability: groups that nobody declared. Of
-                cap=approx_dp(epsilon, delta) a smaller one leaves mu^2 to spend, for Gaussian
-                noise, and all of delta leaves epsilon, for Laplace noise. None sets nothing aside,
-                and such releases are refused.
+            delta_aside: how much of the cap's delta is set aside, for good, for tails of releases
+                such as trainings, and for what fails outright, such as groups that nobody declared.
+                None: what the ledger was created with; for a new one, a tenth of
+                approx_dp(epsilon, delta)'s, all of gdp(mu) @ approx_dp(0, delta)'s. 0 sets nothing
+                aside. All of approx_dp's leaves epsilon to spend, for Laplace noise alone.
 
         Raises:
             InvalidParameter, NotCertified: if the cap cannot be spent, or a name is unusable.
-            LedgerMismatch: if it was created with another cap, unit, relation or delta_for_groups.
+            LedgerMismatch: if it was created with another cap, unit, relation or delta_aside.
             LedgerUnavailable, LedgerCorrupt: if the place cannot be used.
         """
         check_curve("cap", cap)
         check_name("unit", unit)
         check_neighbors(neighbors)
-        budget = budget_for(cap, delta_for_groups)
+        budget = budget_for(cap, delta_aside)
         asked = new_meta(canonical(cap.to_json()), budget, unit, neighbors, now())
         store = store_of(place).settled()
 
@@ -144,8 +153,9 @@ class Ledger(Displayed):
         require_same(store, "cap", ledger.cap, cap)
         require_same(store, "unit", ledger.unit, unit)
         require_same(store, "neighbors", ledger.neighbors, neighbors)
-        found, given = ledger.delta_for_groups, budget.delta
-        require_same(store, "delta_for_groups", text(found), text(given))
+        if delta_aside is not None:
+            found, given = ledger.delta_aside, budget.delta
+            require_same(store, "delta_aside", text(found), text(given))
         return ledger
 
     @classmethod
@@ -159,7 +169,7 @@ class Ledger(Displayed):
             LedgerUnavailable, LedgerCorrupt: if there is none, or it cannot be used.
         """
         store = store_of(place).settled()
-        return cls._of(store, store.read(trusted(known, _UNCHANGED), consequence=_UNCHANGED))
+        return cls._of(store, store.read(trusted(known, UNCHANGED), consequence=UNCHANGED))
 
     @classmethod
     def _of(cls, store: Store, meta: Meta) -> "Ledger":
@@ -209,7 +219,8 @@ class Ledger(Displayed):
             A reservation with values None: draw and `commit`; or with the stored values.
 
         Raises:
-            BudgetExceeded: if it does not fit under the cap. Nothing is charged.
+            BudgetExceeded: if it does not fit under the cap. Nothing is charged. Of a training, it
+                says how many of its steps fit.
             EntryConflict: if the id stands for something else, or has used up its redraw.
             RelationMismatch: if the unit or relation is not the ledger's.
             NotCertified, UnsupportedComposition, InvalidParameter: if it cannot be charged.
@@ -221,11 +232,17 @@ class Ledger(Displayed):
         check_type("source", source, str, "text that names the dataset")
         check_curve("curve", curve)
         self.require_relation(unit, neighbors)
+        return self._charge(Asked(entry=entry, request=request, source=source, curve=curve))
+
+    def _charge(self, asked: Asked, steps: Steps | None = None) -> Reservation:
         # Before the ledger is locked: an exact composition takes its time.
-        cost = self._budget.cost(curve)
-        asked = Asked(entry=entry, request=request, source=source, curve=curve)
-        ask = Ask(asked=asked, cost=cost, cap=self.cap)
-        return self._write(ask.reserved, _NOTHING_DRAWN)
+        ask = Ask(asked=asked, cost=self._budget.cost(asked.curve), cap=self.cap)
+        try:
+            return self._write(ask.reserved, _NOTHING_DRAWN)
+        except BudgetExceeded as refused:
+            # Outside the lock: how many steps of a training fit is found by pricing some of them.
+            instead = instead_text(self._budget, asked.curve, self.left(), steps)
+            raise BudgetExceeded(f"{refused}{instead}") from None
 
     def holds(
         self, *, entry: str, request: Mapping[str, object], source: str, curve: TradeOff
@@ -269,6 +286,8 @@ class Ledger(Displayed):
         def committed(tables: Tables, meta: Meta) -> Reservation:
             events = Events(tables, meta)
             before = events.entry(reservation.entry)
+            if before is not None:
+                before.require_kind({})
             if before is None:
                 raise EntryConflict(
                     f"values were to be committed to {reservation.entry!r}, which this ledger "
@@ -280,6 +299,83 @@ class Ledger(Displayed):
             return before.answered(replace(reservation, left=events.left()))
 
         return self._write(committed, _NOT_REVEALED)
+
+    # -- steps of trainings -------------------------------------------------------------------
+
+    def allow(
+        self,
+        *,
+        entry: str,
+        step: TradeOff | None = None,
+        steps: int | Mapping[TradeOff, int],
+        request: Mapping[str, object],
+        source: str,
+        unit: str,
+        neighbors: Neighbors,
+    ) -> Allowance:
+        """Charge steps of a training as a whole, durably, or find them charged under their id.
+
+            price(step_1 ** n_1 ⊗ ... ⊗ step_k ** n_k)
+
+        They are taken afterwards block by block, with `Allowance.take`, at no further cost.
+
+        Args:
+            entry: the caller's id of the allowance; 1 to 200 printable characters without "/",
+                which separates it from the names of what is taken.
+            step: the trade-off function of one step, such as dp_sgd(..., steps=1).
+            steps: how many; or, for a schedule of several kinds, {step: number} without `step`.
+            request: public description of the training; stored whole.
+            source: which dataset; only a keyed hash is stored.
+            unit: who a step protects; must be the ledger's.
+            neighbors: the relation of the steps; must be the ledger's.
+
+        Raises:
+            BudgetExceeded: if they do not fit under the cap, with how many do. Nothing is charged.
+            EntryConflict: if the id stands for something else.
+            RelationMismatch: if the unit or relation is not the ledger's.
+            NotCertified, UnsupportedComposition, InvalidParameter: if they cannot be charged.
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
+        """
+        check_name("unit", unit)
+        self.require_relation(unit, neighbors)
+        stock = declared_steps(step, steps, self.neighbors)
+        asked = declared(entry, stock, request, source)
+        if self._read(asked.before) is None:
+            self._charge(asked, stock[0] if len(stock) == 1 else None)
+        return self.allowance(entry)
+
+    def allowance(self, entry: str) -> Allowance:
+        """Return an allowance that was charged before, to take more of it.
+
+        Args:
+            entry: its id.
+
+        Raises:
+            EntryConflict: if this ledger holds none of this id.
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
+        """
+        check_name("entry", entry)
+        return allowance_of(self._access, entry, self.neighbors)
+
+    def stocks(self) -> tuple[Stock, ...]:
+        """Return all allowances with what was taken of them, at one moment."""
+        return self._read(lambda tables, meta: Events(tables, meta).stocks())
+
+    def left_steps(self, step: TradeOff) -> int:
+        """Return how many steps could be declared with what is left: the largest such n.
+
+            price(step ** n) <= left()
+
+        Args:
+            step: the trade-off function of one step.
+
+        Raises:
+            RelationMismatch: if the step is proved for another relation.
+            NotCertified, UnsupportedComposition, InvalidParameter: if one step cannot be charged.
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
+        """
+        check_step(step, self.neighbors)
+        return steps_within(self._budget, step, self.left(), most=MOST_STEPS)
 
     def copy(self, place: str | os.PathLike[str] | Store) -> "Ledger":
         """Copy this ledger to another place, with the same chain and the same head.
@@ -369,11 +465,61 @@ class Ledger(Displayed):
         """Return what may still be charged of the delta that was set aside."""
         return self.left().delta
 
-    def total(self) -> TradeOff:
-        """Return the guarantee of everything charged so far, revealed or not."""
-        return self._read(
-            lambda tables, meta: meta.budget().spent_curve(Events(tables, meta).spent())
+    def price(self, curve: TradeOff) -> Price:
+        """Return what a release would be charged; nothing is charged, and no store looked at.
+
+        The price depends on the curve and on what was fixed at opening, never on what is spent.
+
+        Args:
+            curve: trade-off function of the mechanism.
+
+        Raises:
+            NotCertified, UnsupportedComposition, InvalidParameter: if it cannot be charged.
+
+        >>> import pathlib, tempfile, neyman as ny
+        >>> ledger = Ledger.open(pathlib.Path(tempfile.mkdtemp()) / "a", cap=ny.approx_dp(8, 1e-5),
+        ...                      unit="example", neighbors="add_remove")
+        >>> ledger.price(ny.dp_sgd(noise_multiplier=1, sampling_probability=0.01, steps=1000))
+        Price(mu=0.474, delta=8.11e-8, share=0.0817)
+        """
+        check_curve("curve", curve)
+        return price_of(self._budget, curve)
+
+    def state(self) -> str:
+        """Say which part is spent, and what holds whatever is asked next, in one line."""
+        spent = self._spent()
+        return (
+            f"{share_text(self._budget, spent)} spent; whatever is asked next, all together keep "
+            f"{brief(str(self.cap))}"
         )
+
+    def total(self) -> TradeOff:
+        """Return the guarantee of everything charged so far, revealed or not.
+
+        What merged copies took of an allowance beyond its steps is composed with it.
+
+        Guarantee: only for an analyst who stops here for reasons fixed beforehand, however the
+            questions were chosen. Whoever stops where the answers suggest it has the cap.
+        """
+        return self._read(lambda tables, meta: total_of(Events(tables, meta), meta.budget()))
+
+    def composed(self) -> TradeOff:
+        """Return the exact composition of everything charged so far, a smaller loss than `total`.
+
+        Guarantee: only if the questions, their amounts of noise and the end were all fixed
+            beforehand. If one of them was chosen from answers, this does not hold; the cap does.
+
+        >>> import pathlib, tempfile, neyman as ny
+        >>> ledger = Ledger.open(pathlib.Path(tempfile.mkdtemp()) / "a", cap=ny.approx_dp(8, 1e-5),
+        ...                      unit="example", neighbors="add_remove")
+        >>> run = ny.dp_sgd(noise_multiplier=1, sampling_probability=0.01, steps=1000)
+        >>> for seed in range(3):
+        ...     _ = ledger.reserve(entry=str(seed), request={}, source="d", curve=run,
+        ...                        unit="example", neighbors="add_remove")
+        >>> f"{ledger.composed().epsilon(1e-5):.3f}, {ledger.total().epsilon(1e-5):.3f}"
+        '3.192, 3.493'
+        """
+        return self._read(lambda tables, meta: composed_of(Events(tables, meta)))
 
     def export(self) -> dict[str, object]:
         """Return everything that the ledger holds, JSON-able, with the rows of its chain.
@@ -401,38 +547,28 @@ class Ledger(Displayed):
         if head is not None:
             check_digest(head)
         return self.store.read(
-            lambda tables: findings(tables, partial(self._known, tables), head),
-            consequence=_UNCHANGED,
+            lambda tables: findings(tables, partial(self._access.known, tables), head),
+            consequence=UNCHANGED,
         )
 
     # -- transactions --------------------------------------------------------------------------
 
     @property
     def _budget(self) -> Budget:
-        return Budget(filter_from(self.account, self.capacity), self.delta_for_groups)
+        return Budget(filter_from(self.account, self.capacity), self.delta_aside)
 
     def _spent(self) -> Amount:
         return self._read(lambda tables, meta: Events(tables, meta).spent())
 
+    @property
+    def _access(self) -> Access:
+        return Access(self.store, self._identity)
+
     def _read(self, view: Callable[[Tables, Meta], T]) -> T:
-        return self.store.read(self._trusting(view, _UNCHANGED), consequence=_UNCHANGED)
+        return self._access.read(view)
 
     def _write(self, work: Callable[[Tables, Meta], T], consequence: str) -> T:
-        return self.store.write(self._trusting(work, consequence), consequence=consequence)
-
-    def _trusting(
-        self, work: Callable[[Tables, Meta], T], consequence: str
-    ) -> Callable[[Tables], T]:
-        return trusted(lambda tables: work(tables, self._known(tables)), consequence)
-
-    def _known(self, tables: Tables) -> Meta:
-        meta = known(tables)
-        if meta.ledger != self._identity:
-            raise LedgerMismatch(
-                f"{str(self.store)!r} was replaced by another ledger since it was opened; "
-                "open it again, or restore what was there"
-            )
-        return meta
+        return self._access.write(work, consequence)
 
 
 def inspect(store: Store, head: str | None = None) -> tuple[str, ...]:
@@ -452,5 +588,5 @@ def inspect(store: Store, head: str | None = None) -> tuple[str, ...]:
         check_digest(head)
     return store.read(
         lambda tables: findings(tables, partial(known, tables), head),
-        consequence=_UNCHANGED,
+        consequence=UNCHANGED,
     )

@@ -33,6 +33,7 @@ class Copy:
 
     meta: Meta
     rows: tuple[Row, ...]
+    renewed: bool
 
 
 def copied(tables: Tables, meta: Meta) -> Copy:
@@ -42,7 +43,8 @@ def copied(tables: Tables, meta: Meta) -> Copy:
         LedgerCorrupt: if its chain is broken; being spent beyond its cap is no damage.
     """
     _require_sound(tables, meta, "copy")
-    return Copy(meta, tuple(row[1:-1] for row in Events(tables, meta).rows()))
+    rows = tuple(row[1:-1] for row in Events(tables, meta).rows())
+    return Copy(meta, rows, tables.renewed)
 
 
 def merged(tables: Tables, meta: Meta, other: Copy, *, keep_both: bool) -> tuple[str, ...]:
@@ -73,6 +75,8 @@ def merged(tables: Tables, meta: Meta, other: Copy, *, keep_both: bool) -> tuple
         here.again(entry, told) if here.parted(entry, told) else here.once(entry, told)
         for entry, told in groups.items()
     ]
+    if other.renewed:
+        tables.renew()
     return tuple(entry for entry in added if entry is not None)
 
 

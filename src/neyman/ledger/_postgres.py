@@ -21,9 +21,9 @@ from neyman.errors import (
     NeymanError,
 )
 from neyman.ledger._forks import kept_from_children, one_a_thread
-from neyman.ledger._postgres_tables import MARK, PostgresTables
+from neyman.ledger._postgres_tables import PostgresTables
 from neyman.ledger._postgres_url import address
-from neyman.ledger._schema import VERSION
+from neyman.ledger._schema import SAME_TABLES, VERSION
 from neyman.ledger._store import Store, Tables
 from neyman.overriding import override
 
@@ -276,17 +276,16 @@ class PostgresStore(Store):
             )
         if not tables.made:
             return
-        ((mark,),) = tables.select("SELECT obj_description('meta'::regclass, 'pg_class')")
-        version = (mark or "").removeprefix(MARK)
-        if mark == version or not version.isdecimal():
+        version = tables.version()
+        if version is None:
             raise LedgerCorrupt(
                 f"the schema {self.schema!r} holds a table 'meta' that is no ledger's; write "
                 "?ledger=NAME with another name for the ledger"
             )
-        if int(version) != VERSION:
+        if not SAME_TABLES <= int(version) <= VERSION:
             raise LedgerUnavailable(
-                f"the ledger {self.url!r} has format {version}, and this release reads format "
-                f"{VERSION}; use the release of neyman that goes with it"
+                f"the ledger {self.url!r} has format {version}, and this release reads formats "
+                f"{SAME_TABLES} to {VERSION}; use the release of neyman that goes with it"
             )
 
     def _require_durable(self, tables: PostgresTables) -> None:

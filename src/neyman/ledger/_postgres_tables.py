@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from neyman.ledger._schema import VERSION, differing, relations
+from neyman.errors import LedgerUnavailable
+from neyman.ledger._schema import SAME_TABLES, VERSION, differing, relations
 from neyman.ledger._store import Table, Tables
 from neyman.overriding import override
 
-__all__ = ["MARK", "PostgresTables"]
+__all__ = ["PostgresTables"]
 
 MARK: Final = "neyman.ledger "
 
@@ -29,6 +30,10 @@ def _function(name: str, body: str) -> str:
     )
 
 
+def _mark(version: int) -> str:
+    return f"COMMENT ON TABLE meta IS '{MARK}{version}'"
+
+
 def _append_only(table: str) -> str:
     return (
         f"CREATE TRIGGER {table}_change BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
@@ -46,7 +51,7 @@ _OBJECTS: Final = (
         "CREATE TRIGGER events_order BEFORE INSERT ON events "
         "FOR EACH ROW EXECUTE FUNCTION in_order()"
     ),
-    f"COMMENT ON TABLE meta IS '{MARK}{VERSION}'",
+    _mark(VERSION),
 )
 
 # What the catalog says of these objects, in words that are the same in every release of the server.
@@ -157,6 +162,32 @@ class PostgresTables(Tables):
     def make(self) -> None:
         for statement in _OBJECTS:
             self.connection.execute(statement)
+
+    @property
+    @override
+    def renewed(self) -> bool:
+        return self.version() == str(VERSION)
+
+    @override
+    def renew(self) -> None:
+        if self.renewed:
+            return
+        ((owner,),) = self.select(
+            "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'meta'::regclass"
+        )
+        if not owner:
+            raise LedgerUnavailable(
+                f"the ledger in the schema {self.schema!r} has format {SAME_TABLES}, and what was "
+                f"to be written needs format {VERSION}, which only its owner can make it. Nothing "
+                "was written. Have the owner write the first allowance, or open a new ledger"
+            )
+        self.connection.execute(_mark(VERSION))
+
+    def version(self) -> str | None:
+        """Return the format that the tables are marked with; None if they are no ledger's."""
+        ((mark,),) = self.select("SELECT obj_description('meta'::regclass, 'pg_class')")
+        version = (mark or "").removeprefix(MARK)
+        return None if mark == version or not version.isdecimal() else version
 
     @override
     def select(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:

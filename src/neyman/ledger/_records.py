@@ -30,6 +30,7 @@ __all__ = [
     "fingerprint",
     "garbled",
     "now",
+    "read_checkpoint",
     "read_curve",
     "read_groups",
     "read_payload",
@@ -57,6 +58,9 @@ class Entry:
         committed_at: UTC, ISO 8601; None before.
         values: the noisy integers; None before commit.
         groups: of each question about groups that nobody declared, the keys of those shown.
+        of: the id of the allowance that its steps are taken from, at no cost; None for a question,
+            and for an allowance itself.
+        checkpoint: what was committed of steps that were taken; None before, and for others.
     """
 
     id: str
@@ -69,6 +73,8 @@ class Entry:
     committed_at: str | None
     values: tuple[int, ...] | None = field(repr=False)
     groups: Groups = field(default=(), repr=False)
+    of: str | None = None
+    checkpoint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +245,18 @@ def read_groups(payload: object, entry: str) -> Groups:
     if any(type(part) is not str for question in keys for key in question for part in key):
         raise garbled("groups", entry)
     return tuple(tuple(tuple(map(str, key)) for key in question) for question in keys)
+
+
+def read_checkpoint(payload: str, entry: str) -> str:
+    """Return the checkpoint that was committed of steps that were taken.
+
+    Raises:
+        LedgerCorrupt: if there is none.
+    """
+    found = read_payload(payload, entry).get("checkpoint")
+    if type(found) is not str:
+        raise garbled("checkpoint", entry)
+    return found
 
 
 def _list(found: object, entry: str) -> list[object]:

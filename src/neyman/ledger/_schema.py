@@ -11,6 +11,7 @@ from neyman.ledger._store import Tables
 from neyman.numerics import rational
 
 __all__ = [
+    "SAME_TABLES",
     "VERSION",
     "Meta",
     "create",
@@ -103,8 +104,11 @@ def new_meta(cap: str, spending: Budget, unit: str, neighbors: str, created: str
     )
 
 
-# 3: an amount may have a second part, of delta.
-VERSION: Final = 3
+# 3: an amount may have a second part, of delta. 4: entries may be allowances, and what is taken of
+# them, and a cost may set a tail of its curve aside. The tables are those of 3, so a ledger of 3
+# stays one until it holds something that 3 does not know.
+VERSION: Final = 4
+SAME_TABLES: Final = 3
 
 
 def relations(*, number: str, blob: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 from neyman.arguments import brief
 from neyman.errors import LedgerCorrupt, LedgerUnavailable
 from neyman.ledger._chain import genesis, inherited_event, link
-from neyman.ledger._schema import VERSION, differing, read_meta, relations
+from neyman.ledger._schema import SAME_TABLES, VERSION, differing, read_meta, relations
 from neyman.ledger._store import Table, Tables
 from neyman.overriding import override
 
@@ -76,6 +76,16 @@ class SQLiteTables(Tables):
         for statement in OBJECTS.values():
             self.connection.execute(statement)
 
+    @property
+    @override
+    def renewed(self) -> bool:
+        return _version(self.connection) >= VERSION
+
+    @override
+    def renew(self) -> None:
+        if not self.renewed:
+            self.connection.execute(f"PRAGMA user_version = {VERSION}")
+
     @override
     def select(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
         return self.connection.execute(query, values)
@@ -120,7 +130,7 @@ _FIRST: Final = 1
 
 
 def recognise(connection: sqlite3.Connection, path: Path) -> bool:
-    """Return whether the file is of an older format, to be brought up to date.
+    """Return whether the file's tables are of an older format, to be brought up to date.
 
     Raises:
         LedgerCorrupt: if it is another program's.
@@ -141,15 +151,15 @@ def recognise(connection: sqlite3.Connection, path: Path) -> bool:
             f"the ledger {str(path)!r} has format {version}, and this release reads formats up to "
             f"{VERSION}; upgrade neyman"
         )
-    return bool(version) and version < VERSION
+    return bool(version) and version < SAME_TABLES
 
 
 def update(connection: sqlite3.Connection) -> None:
-    """Bring an older file to this release's format, in one transaction of its own.
+    """Bring an older file to format 3, in one transaction of its own.
 
     Format 1 had no chain. Its rows are copied as they are and chained as they were found: what was
     altered before cannot be told any more. Format 2 had no amounts of delta, and its rows and its
-    chain stay as they are.
+    chain stay as they are. What makes a file format 4 is `SQLiteTables.renew`.
 
     Raises:
         LedgerCorrupt: if the row fixed at opening is lost.
@@ -159,8 +169,8 @@ def update(connection: sqlite3.Connection) -> None:
         # Another process may have done it meanwhile.
         if _version(connection) == _FIRST:
             _chain_rows(connection)
-        if _version(connection) < VERSION:
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+        if _version(connection) < SAME_TABLES:
+            connection.execute(f"PRAGMA user_version = {SAME_TABLES}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

@@ -44,6 +44,18 @@ class Tables(ABC):
     def make(self) -> None:
         """Make the tables, and what keeps them append-only."""
 
+    @property
+    @abstractmethod
+    def renewed(self) -> bool:
+        """Whether tables that are there are marked as format 4."""
+
+    @abstractmethod
+    def renew(self) -> None:
+        """Mark tables of format 3 as format 4, in this transaction; those of 4 are left alone.
+
+        Releases that know no allowances refuse the ledger from then on.
+        """
+
     @abstractmethod
     def select(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
         """Run a query; return its rows."""

@@ -17,6 +17,7 @@ _SHOWN_BY: Final = {
     "released": "_releases",
     "session": "_sessions",
     "tables": "_tables",
+    "training": "_trainings",
 }
 
 

@@ -132,7 +132,7 @@ def _effects(shown: Function, level: float, labels: Labels) -> Iterator[str]:
                 if others:
                     continue
                 x, y = effect.grid(_POINTS)
-                reach = wide * effect.noise_sd(x)
+                reach = wide * effect.sd(x)
                 yield curve(x, y, (y - reach, y + reach), labels=(f"feature {axis}", labels.y))
             yield quiet(
                 f"What each feature adds to the mean response, with {100 * level:g} % intervals at "

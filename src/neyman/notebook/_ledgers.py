@@ -22,20 +22,26 @@ def html(shown: object) -> str:
 def _ledger(shown: Ledger) -> Iterator[str]:
     yield facts({"Cap": shown.cap, "Protects": f"{shown.unit} ({shown.neighbors})"})
     try:
-        left, entries = shown.left(), shown.entries()
+        left, state, entries = shown.left(), shown.state(), shown.entries()
+        stocks = shown.stocks()
     except NeymanError as error:
         yield warning(str(error))
         return
-    delta = shown.delta_for_groups
+    delta = shown.delta_aside
     yield facts(
         {
+            "State": state,
             "Left": f"{at_least(100 * left.cost / shown.capacity, 4)} % of the budget",
-            "Left of the delta for unknown groups": (
+            "Left of the delta set aside": (
                 f"{at_least(left.delta, 6)} of {at_most(delta, 6)}" if delta else None
             ),
             "Entries": f"{len(entries):,}",
         }
     )
+    if stocks:
+        yield table(
+            ("Allowance", "Steps"), [(stock.id, stock.told()) for stock in stocks[-ROWS:]], 2
+        )
     rows = [
         (one.id, one.curve, f"{at_most(100 * one.cost / shown.capacity, 4)} %", one.state)
         for one in entries[-ROWS:]

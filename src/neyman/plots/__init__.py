@@ -8,11 +8,13 @@ from neyman.plots._functions import density, effects, regression, survival  # is
 from neyman.plots._losses import privacy_loss  # isort: skip
 from neyman.plots._quantiles import quantiles  # isort: skip
 from neyman.plots._releases import released  # isort: skip
+from neyman.plots._training import epsilon_over_steps  # isort: skip
 from neyman.plots._views import profile, renyi  # isort: skip
 
 __all__ = [
     "density",
     "effects",
+    "epsilon_over_steps",
     "heatmap",
     "privacy_loss",
     "profile",

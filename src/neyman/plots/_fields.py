@@ -15,6 +15,7 @@ from neyman.functional import (
     ReleasedField,
     Side,
 )
+from neyman.functional._answers import Answer, found_in
 from neyman.functional._generator import public_generator
 from neyman.numerics import Array
 from neyman.plots._axes import number_axis
@@ -28,7 +29,7 @@ _COARSE = 65
 
 @plain
 def heatmap(
-    field: ProperDensity | ReleasedField,
+    field: ProperDensity | ReleasedField | Answer,
     *,
     generator: Generator | None = None,
     level: float = 0.95,
@@ -43,7 +44,7 @@ def heatmap(
     probability `level` (see `ReleasedField.band`). Where it is below zero it is shown as zero.
 
     Args:
-        field: the density as it was handed over, or a kernel estimate.
+        field: the density as it was handed over, or a kernel estimate; or what a session answered.
         generator: for the band, which is simulated; by default one of a fixed, public seed. It
             draws no privacy noise. Of a proper density no band is drawn.
         level: of the band.
@@ -55,22 +56,23 @@ def heatmap(
         InvalidParameter: if the field has three coordinates, or there are not two labels.
     """
     instead = "functional.function(release) of a density on a Box"
-    check_type("field", field, ProperDensity | ReleasedField, instead)
+    found = found_in(field)
+    check_type("field", found, ProperDensity | ReleasedField, instead)
     if len(labels) != 2:
         raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
-    _check_plane(field.sides)
-    if isinstance(field, ProperDensity):
-        places, values = field.grid(points)
-        picture, axes = _drawn(field.sides, places, values, labels)
+    _check_plane(found.sides)
+    if isinstance(found, ProperDensity):
+        places, values = found.grid(points)
+        picture, axes = _drawn(found.sides, places, values, labels)
         axes.set_title("private density", color=INK, fontsize=9, loc="left")
         return picture
     source = public_generator() if generator is None else generator
-    band = field.band(level, "noise", generator=source, points=points, repetitions=repetitions)
-    picture, axes = _drawn(field.sides, band.axes, band.estimate, labels)
+    band = found.band(level, "noise", generator=source, points=points, repetitions=repetitions)
+    picture, axes = _drawn(found.sides, band.axes, band.estimate, labels)
     if band.lower.min() < 0 < band.lower.max():
-        x, y, lower = _closed(field.sides, band.axes, band.lower)
+        x, y, lower = _closed(found.sides, band.axes, band.lower)
         axes.contour(x, y, lower.T, levels=[0.0], colors="white", linewidths=1.1)
-    bandwidths = " and ".join(f"{float(h):.3g}" for h in field.bandwidth)
+    bandwidths = " and ".join(f"{float(h):.3g}" for h in found.bandwidth)
     axes.set_title(
         f"private density, bandwidths {bandwidths}; inside the line\n"
         f"above zero beyond noise, {100 * level:g} % everywhere at once",

@@ -21,14 +21,17 @@ from neyman.functional import (
     Band,
     DensityFunction,
     Generator,
+    RegressionCurve,
     RegressionFit,
+    ScaledInterval,
     SurvivalCurve,
 )
+from neyman.functional._answers import Answer, found_in
 from neyman.functional._arguments import check_level
 from neyman.functional._generator import public_generator
 from neyman.functional._lifetimes._survival_curve import LifeView
 from neyman.numerics import Array
-from neyman.plots._axes import number_axis
+from neyman.plots._axes import number_axis, scaled_axis
 from neyman.plots._style import ACCENT, INK, TRUTH, clean, figure, legend, plain, words
 
 __all__ = [
@@ -53,7 +56,7 @@ _PER_INCH, _SHORTEST = 9, 16
 
 @plain
 def density(
-    function: DensityFunction,
+    function: DensityFunction | Answer,
     *,
     level: float = 0.95,
     truth: Callable[[Array], Array] | None = None,
@@ -61,25 +64,29 @@ def density(
 ) -> Figure:
     """Draw a released density with two bands: for its noise, and for the density itself.
 
+    On a domain with a scale the values lie on that scale, and the density is that of the scaled
+    values, such as log x: the area under it is the share of the records.
+
     Args:
-        function: as it was handed over, or read at another bandwidth.
+        function: as it was handed over, or read at another bandwidth; or what a session answered.
         level: that each band covers everywhere at once; both are estimates.
         truth: the density without noise, drawn beside. Only for data that are public anyway.
         label: what the values are.
     """
     instead = "a density: functional.function(release, functional.DensityFunction)"
-    check_type("function", function, DensityFunction, instead)
+    found = found_in(function)
+    check_type("function", found, DensityFunction, instead)
     check_type("truth", truth, Callable | None, "the density as a function, or None")
     picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
-    draw_density(axes, function, level, truth, label=label)
+    draw_density(axes, found, level, truth, label=label)
     legend(picture)
     return picture
 
 
 @plain
 def survival(
-    curve: SurvivalCurve,
+    curve: SurvivalCurve | Answer,
     *,
     generator: Generator | None = None,
     level: float = 0.95,
@@ -92,7 +99,7 @@ def survival(
     """Draw a released survival curve with two bands: for its noise, and for noise and sampling.
 
     Args:
-        curve: drawn up to `until`.
+        curve: drawn up to `until`; or what a session answered.
         generator: for the bands, which are simulated; by default one of a fixed, public seed. It
             draws no privacy noise: what it simulates is read off the release, and is public.
         level: that each band covers the whole curve with, at once; both are estimates.
@@ -103,10 +110,11 @@ def survival(
         cause: of the incidence.
     """
     instead = "a survival curve: functional.function(release, functional.SurvivalCurve)"
-    check_type("curve", curve, SurvivalCurve, instead)
+    found = found_in(curve)
+    check_type("curve", found, SurvivalCurve, instead)
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
     total, noise = _simulated(
-        partial(curve.band, of=of, cause=cause), generator, level, repetitions
+        partial(found.band, of=of, cause=cause), generator, level, repetitions
     )
     picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
@@ -117,7 +125,7 @@ def survival(
 
 @plain
 def regression(
-    fit: RegressionFit,
+    fit: RegressionFit | RegressionCurve | Answer,
     *,
     generator: Generator | None = None,
     level: float = 0.95,
@@ -130,7 +138,8 @@ def regression(
     Where too few records are to be told from the noise nothing is drawn.
 
     Args:
-        fit: a reading of the curve, such as `curve.gaussian_process()`; the title says which.
+        fit: a curve, or what a session answered, read by `gaussian_process`; or another reading of
+            it. The title says which.
         generator: for the bands, which are simulated; by default one of a fixed, public seed. It
             draws no privacy noise: what it simulates is read off the release, and is public.
         level: that each band covers the whole curve with, at once; both are estimates.
@@ -143,20 +152,22 @@ def regression(
     """
     if len(labels) != 2:
         raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
-    check_type("fit", fit, RegressionFit, "a reading such as curve.gaussian_process()")
+    found = found_in(fit)
+    reading = found.gaussian_process() if isinstance(found, RegressionCurve) else found
+    check_type("fit", reading, RegressionFit, "a curve, or a reading of it")
     check_type("truth", truth, Callable | None, "the curve as a function, or None")
-    total, noise = _simulated(fit.band, generator, level, repetitions)
+    total, noise = _simulated(reading.band, generator, level, repetitions)
     picture = figure(6.4, 4.0)
     axes = clean(picture.add_subplot())
     draw_regression(axes, total, noise, level, truth, labels=labels)
-    axes.set_title(f"read by {fit.smoother.words}", color=INK, fontsize=9, loc="left")
+    axes.set_title(f"read by {reading.smoother.words}", color=INK, fontsize=9, loc="left")
     legend(picture)
     return picture
 
 
 @plain
 def effects(
-    curve: AdditiveCurve,
+    curve: AdditiveCurve | Answer,
     *,
     level: float = 0.95,
     labels: Sequence[str] | None = None,
@@ -167,7 +178,7 @@ def effects(
     Interactions are not drawn: call `curve.effect(k, l)` at places.
 
     Args:
-        curve: a released sum of curves.
+        curve: a released sum of curves; or what a session answered.
         level: of the intervals, each for its place alone; estimates.
         labels: what the features are; numbers from 0 by default.
         response: what the response is.
@@ -176,8 +187,9 @@ def effects(
         InvalidParameter: if there are not as many labels as features.
     """
     instead = "a sum of curves: functional.function(release, functional.AdditiveCurve)"
-    check_type("curve", curve, AdditiveCurve, instead)
-    alone = [effect for effect in curve.effects if len(effect.features) == 1]
+    found = found_in(curve)
+    check_type("curve", found, AdditiveCurve, instead)
+    alone = [effect for effect in found.effects if len(effect.features) == 1]
     names = [f"feature {k}" for k in range(len(alone))] if labels is None else list(labels)
     if len(names) != len(alone):
         raise InvalidParameter(f"labels must be {len(alone)}, one a feature; got {len(names)}")
@@ -189,7 +201,7 @@ def effects(
         axes = clean(picture.add_subplot(down, across, place + 1, sharey=shared))
         shared = axes if shared is None else shared
         x, y = effect.grid(_PANEL_POINTS)
-        reach = NormalDist().inv_cdf((1 + check_level(level)) / 2) * effect.noise_sd(x)
+        reach = NormalDist().inv_cdf((1 + check_level(level)) / 2) * effect.sd(x)
         label = f"{100 * level:g} % interval at each place"
         axes.fill_between(x, y - reach, y + reach, color=ACCENT, alpha=0.3, lw=0, label=label)
         axes.plot(x, y, color=ACCENT, linewidth=1.6, label="private effect")
@@ -215,18 +227,38 @@ def draw_density(
     noise = function.band(level, "noise")
     whole = function.band(level, "density") if independent else None
     curve = Band((noise.x,), function(noise.x), noise.lower, noise.upper, noise.width)
+    what, side = "density", function.sides[0]
+    if isinstance(side, ScaledInterval):
+        # On its line, where the area under the curve is the share of the records.
+        curve, what = _on_line(curve, side), f"density of {side.scale.words}"
+        whole = whole and _on_line(whole, side)
+        truth = truth and partial(_truth_on_line, truth, side)
     _draw(axes, "private density", whole, curve, level, truth, outer="the density itself")
     axes.axhline(0, color=INK, linewidth=0.6)
     axes.set_xlim(float(noise.x[0]), float(noise.x[-1]))
     _numbered(axes)
+    if isinstance(side, ScaledInterval):
+        scaled_axis(axes, side)
     read = "" if function.bandwidth is None else f", bandwidth {float(function.bandwidth[0]):.3g}"
-    axes.set_ylabel(f"density{read}", color=INK)
+    axes.set_ylabel(f"{what}{read}", color=INK)
     if function.unresolved is not None:
         inches = float(axes.bbox.width / axes.figure.dpi)
         why = fill(function.unresolved.partition(";")[0], max(int(_PER_INCH * inches), _SHORTEST))
         axes.text(0.02, 0.98, why, transform=axes.transAxes, va="top", color=INK, fontsize=8)
     if label is not None:
         axes.set_xlabel(words(label), color=INK)
+
+
+def _on_line(band: Band, side: ScaledInterval) -> Band:
+    """Return the band of the density of values on the scale, at the same places."""
+    slope = side.slope(band.x)
+    return band._replace(
+        estimate=band.estimate / slope, lower=band.lower / slope, upper=band.upper / slope
+    )
+
+
+def _truth_on_line(truth: Callable[[Array], Array], side: ScaledInterval, x: Array) -> Array:
+    return np.asarray(truth(x), np.float64) / side.slope(x)
 
 
 def draw_survival(

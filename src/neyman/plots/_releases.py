@@ -4,11 +4,14 @@
 # pyright: reportUnknownMemberType=false
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 from matplotlib.figure import Figure
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
+from neyman.functional._abstract import Released
+from neyman.functional._answers import Answer, release_of
 from neyman.plots._histograms import bars, bins_of, heat
 from neyman.plots._lines import lines
 from neyman.plots._panels import coefficients, margins, together
@@ -31,7 +34,9 @@ _PICTURES: Final[Mapping[str, Callable[[Presented], Figure]]] = {
 
 
 @plain
-def released(release: Release | Presented, *, truth: Sequence[float] | None = None) -> Figure:
+def released(
+    release: Release | Presented | Answer, *, truth: Sequence[float] | None = None
+) -> Figure:
     """Draw a released statistic with its noise intervals.
 
     One row a group; bars between their edges where the groups are the bins of one column, a heat
@@ -45,8 +50,8 @@ def released(release: Release | Presented, *, truth: Sequence[float] | None = No
     unit has several rows. Lines and functions by group have a panel each, up to 12.
 
     Args:
-        release: of any question; or with the words, order and rule of a publication, as
-            `publication.presented()` gives it.
+        release: of any question, or what a session answered; or with the words, order and rule of
+            a publication, as `publication.presented()` gives it.
         truth: exact values in the order of the release, drawn beside: of one statistic. Only for
             data that are public anyway: whoever sees them needs no release.
 
@@ -54,7 +59,7 @@ def released(release: Release | Presented, *, truth: Sequence[float] | None = No
         InvalidParameter: if it is a release of another function, or of one that its noise hides, or
             true values are given for what has no place for them.
     """
-    shown = release if isinstance(release, Presented) else Presented(release.entry, release)
+    shown = release if isinstance(release, Presented) else _presented(release_of(release))
     statistic, sides = shown.release.question.statistic, shown.release.sides
     several = statistic == "together"
     if truth is not None and (several or statistic in _PICTURES):
@@ -88,3 +93,11 @@ def released(release: Release | Presented, *, truth: Sequence[float] | None = No
     if truth is not None:
         legend(picture)
     return picture
+
+
+def _presented(release: Released) -> Presented:
+    check_type(
+        "release", release, Release, "what release(query, noise, ledger, entry=...) returned"
+    )
+    own = cast("Release", release)
+    return Presented(own.entry, own)

@@ -15,7 +15,7 @@ from neyman.printable import printable
 from neyman.publish._data import JoinOf, PublicJoinOf
 from neyman.publish._groups import BinsOf, UnknownOf, ValuesOf
 from neyman.publish._mistakes import Mistakes
-from neyman.publish._plan import Plan
+from neyman.publish._plan import Plan, budget_at
 from neyman.publish._queries import Query
 from neyman.publish._queries._query import SHOWN
 from neyman.publish._query_on_table import QueryOnTable, in_part
@@ -88,7 +88,7 @@ def plan(spec: Spec, folder: Path) -> Plan:
         cap=spec.budget.build(),
         unit=steps[0].aggregate.unit,
         neighbors=steps[0].aggregate.sensitivity.neighbors,
-        delta_for_groups=spec.budget.delta_for_groups,
+        delta_aside=spec.budget.delta_aside,
         like=None if spec.data.like is None else folder / spec.data.like,
         spread={
             name: (column.spread[0], column.spread[1])
@@ -147,7 +147,9 @@ def queries_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
         mistakes.of(partial(one.question, one.table))
     mistakes.tell()
     with in_part("budget"):
-        budget = budget_for(spec.budget.build(), spec.budget.delta_for_groups)
+        cap, apart = spec.budget.build(), spec.budget.delta_aside
+        place = store_of(spec.budget.ledger, folder)
+        budget = budget_at(place, cap, apart) if shared else budget_for(cap, apart)
     return _divided_by_shares(asked, budget)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import final
 
-from neyman.accounting import Budget, budget_for
+from neyman.accounting import Budget, budget_for, filter_from
 from neyman.aggregate import Aggregate
 from neyman.curves import TradeOff, compose
 from neyman.divided import SHARE, Part, divided
@@ -23,7 +23,7 @@ from neyman.publish._stand_ins import of_question, refuse_unknown, spreads_of
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 
-__all__ = ["Charge", "Plan", "Step", "bill"]
+__all__ = ["Charge", "Plan", "Step", "bill", "budget_at"]
 
 
 @final
@@ -94,6 +94,18 @@ class Charge:
         return already_answered(self.parts, ledger, entry=self.entry, batched=self.batched)
 
 
+def budget_at(place: Store, cap: TradeOff, delta_aside: Real | None) -> Budget:
+    """Return the budget of the ledger at a place; where none is yet, that of a new one.
+
+    A ledger keeps what was set aside when it was created, and nobody need write it again.
+    """
+    new = budget_for(cap, delta_aside)
+    if delta_aside is not None or not new.delta or not place.exists():
+        return new
+    ledger = Ledger.existing(place)
+    return Budget(filter_from(ledger.account, ledger.capacity), ledger.delta_aside)
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -107,7 +119,7 @@ class Plan:
         cap: of the ledger.
         unit: who is protected.
         neighbors: the neighbouring relation.
-        delta_for_groups: how much of the cap's delta is set aside for unknown groups.
+        delta_aside: how much of the cap's delta is set aside; None for the usual part.
         like: public rows that previews rest on: a file.
         spread: means and standard deviations by column that previews rest on.
         presentation: how the answers are presented.
@@ -120,7 +132,7 @@ class Plan:
     cap: TradeOff
     unit: str
     neighbors: Neighbors
-    delta_for_groups: Real | None = None
+    delta_aside: Real | None = None
     like: Path | None = None
     spread: Mapping[str, tuple[Real, Real]] = field(default_factory=dict[str, tuple[Real, Real]])
     presentation: Presentation = field(default_factory=Presentation)
@@ -140,13 +152,13 @@ class Plan:
             cap=self.cap,
             unit=self.unit,
             neighbors=self.neighbors,
-            delta_for_groups=self.delta_for_groups,
+            delta_aside=self.delta_aside,
         )
 
     @property
     def budget(self) -> Budget:
         """What the ledger spends, and how releases are charged to it."""
-        return budget_for(self.cap, self.delta_for_groups)
+        return budget_at(self.ledger, self.cap, self.delta_aside)
 
     def preview(
         self,

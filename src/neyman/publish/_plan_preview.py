@@ -25,7 +25,7 @@ class Bill:
 
     Attributes:
         account: what is added up.
-        capacity: of the ledger; its delta is what was set aside for unknown groups.
+        capacity: of the ledger; its delta is what was set aside.
         remaining: in the ledger before the plan.
         costs: of each charge, in order; None for an entry that the ledger holds already.
     """
@@ -69,7 +69,7 @@ class Bill:
             "capacity": str(self.capacity.cost),
             "remaining": str(self.remaining.cost),
             "due": str(self.due.cost),
-            "delta_for_groups": str(self.capacity.delta),
+            "delta_aside": str(self.capacity.delta),
             "delta_remaining": str(self.remaining.delta),
             "delta_due": str(self.due.delta),
             "fits": self.fits,
@@ -133,7 +133,7 @@ class PlanPreview(Displayed):
             f"({self.neighbors})"
         )
         if self.bill.capacity.delta:
-            head += f", delta {at_most(self.bill.capacity.delta, 6)} set aside for unknown groups"
+            head += f", delta {at_most(self.bill.capacity.delta, 6)} set aside"
         parts = [head]
         for charge in self.charges:
             price = "stored, free" if charge.cost is None else self.bill.share(charge.cost)

@@ -109,7 +109,7 @@ class Publication(Displayed):
             number show one, made of all of them: `Release.alone` is each as it was drawn.
         cap: of the ledger.
         total: the guarantee of all that the ledger ever released.
-        delta_for_groups: how much of the cap's delta was set aside for unknown groups.
+        delta_aside: how much of the cap's delta was set aside for tails and unknown groups.
         delta_spent: how much of it has been spent.
         presentation: the words, units of measure, rounding and order that it is shown with.
         unit: who is protected.
@@ -127,7 +127,7 @@ class Publication(Displayed):
     unit: str
     neighbors: Neighbors
     ledger: Store
-    delta_for_groups: Fraction = Fraction(0)
+    delta_aside: Fraction = Fraction(0)
     delta_spent: Fraction = Fraction(0)
     presentation: Presentation = field(default_factory=Presentation)
     head: str = ""
@@ -154,7 +154,7 @@ class Publication(Displayed):
             unit=ledger.unit,
             neighbors=ledger.neighbors,
             ledger=ledger.store,
-            delta_for_groups=ledger.delta_for_groups,
+            delta_aside=ledger.delta_aside,
             delta_spent=ledger.spent_delta(),
             presentation=presentation,
             head=ledger.head(),

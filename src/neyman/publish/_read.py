@@ -134,7 +134,7 @@ _ASKED: Final = {"entry": "\0", "statistic": "count", "mu": 1}
 _STAND_INS: Final[Mapping[str, Mapping[str, Any]]] = {
     "data": {"path": "data.csv"},
     "unit": {"entity": "unit", "max_rows": 1},
-    "budget": {"ledger": "ledger", "mu": 1, "delta_for_groups": Decimal("1e-6")},
+    "budget": {"ledger": "ledger", "mu": 1, "delta_aside": Decimal("1e-6")},
 }
 _SPENDS: Final = ("mu", "epsilon", "rho", "share", "noise", "companion")
 _REPLACED: Final = SHOWN.union(_SPENDS)

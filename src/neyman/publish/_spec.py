@@ -33,8 +33,8 @@ class Budget(Section):
     """All that it may ever spend, in place of mu; with delta or alone."""
     delta: Delta | None = None
     """With epsilon; without it, epsilon is pure and only Laplace noise and the like is charged."""
-    delta_for_groups: Delta | None = None
-    """What unknown groups may ever spend: beside mu, or of delta; all of delta leaves epsilon."""
+    delta_aside: Delta | None = None
+    """For tails and unknown groups: beside mu; or a part of delta, a tenth if it is left out."""
 
     @model_validator(mode="after")
     def _one_cap(self) -> Self:
@@ -46,10 +46,10 @@ class Budget(Section):
 
     @model_validator(mode="after")
     def _part_of_delta(self) -> Self:
-        apart, whole = self.delta_for_groups, self.delta
+        apart, whole = self.delta_aside, self.delta
         if apart is not None and self.epsilon is not None and (whole is None or apart > whole):
             raise ValueError(
-                "delta_for_groups is a part of the delta that goes with epsilon; write delta, at "
+                "delta_aside is a part of the delta that goes with epsilon; write delta, at "
                 "least as large: an equal one leaves epsilon to spend, for Laplace noise, a larger "
                 "one mu^2, for Gaussian noise"
             )
@@ -61,7 +61,7 @@ class Budget(Section):
             mu=self.mu,
             epsilon=self.epsilon,
             delta=self.delta,
-            delta_for_groups=self.delta_for_groups,
+            delta_aside=self.delta_aside,
         )
         # One of mu and epsilon is there.
         return cast("TradeOff", made)
@@ -206,12 +206,12 @@ class Spec(Section):
         elif query.delta is None:
             yield (
                 f"{asked} finds its groups, and somebody's own may be shown with probability delta "
-                "at most; write delta, such as 1e-8, a part of delta_for_groups in [budget]"
+                "at most; write delta, such as 1e-8, a part of delta_aside in [budget]"
             )
-        elif self.budget.delta_for_groups is None:
+        elif self.budget.delta_aside is None and self.budget.delta is None:
             yield (
                 f"{asked} finds its groups, and the ledger sets no delta aside for that; write "
-                "delta_for_groups, such as 1e-6, in [budget]"
+                "delta_aside, such as 1e-6, in [budget]"
             )
 
     def _one_number(self, query: Query) -> Iterator[str]:

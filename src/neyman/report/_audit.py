@@ -11,12 +11,14 @@ from neyman.report._answers import Answer
 from neyman.report._explain import explain
 from neyman.report._explanation import Explanation
 from neyman.report._html import labelled, pictured, safe, table_html
-from neyman.report._language import Language, read_language, relation, translated
+from neyman.report._language import Count, Language, read_language, relation, translated
 from neyman.report._tables import exactly, sentence_html
+from neyman.sensitivity import Neighbors
 
 __all__ = [
     "CONTENTS",
     "PRIORS",
+    "best_guess",
     "curve_section",
     "explained",
     "explanation_html",
@@ -34,6 +36,7 @@ CONTENTS = {
 }
 _USUAL_DELTAS = (1e-5, 1e-6, 1e-9)
 PRIORS = (0.5, 0.1)
+_FIRST_GUESS = "guess"
 
 
 def explained(publication: Publication, language: str) -> Explanation:
@@ -92,6 +95,22 @@ def explanation_html(explanation: Explanation, words: Language) -> str:
     return "".join(found)
 
 
+def best_guess(explanation: Explanation, neighbors: Neighbors, words: Language) -> str:
+    """Say how often the best attacker is right who suspects half of the records."""
+    guess = next(
+        said
+        for section in explanation.sections
+        for said in section.sentences
+        if said.name == _FIRST_GUESS
+    )
+    numbers = {
+        name: Count(value).written(words)
+        for name, value in guess.values.items()
+        if isinstance(value, int)
+    }
+    return words.put(f"guess_{neighbors}", **numbers)
+
+
 def curve_section(total: TradeOff, svg: str, words: Language, level: int = 3) -> str:
     """Return the picture of a guarantee, and what it is in the field's other words."""
     page = words.page
@@ -125,9 +144,9 @@ def _terms(publication: Publication, words: Language) -> str:
         (page["cap"], safe(publication.cap)),
         (page["spent"], safe(publication.total)),
     ]
-    if publication.delta_for_groups:
+    if publication.delta_aside:
         rows += [
-            (page["set_aside"], at_least(publication.delta_for_groups, 6)),
+            (page["set_aside"], at_least(publication.delta_aside, 6)),
             (page["set_aside_spent"], at_most(publication.delta_spent, 6)),
         ]
     lines = "".join(f"<dt>{safe(name)}</dt><dd>{value}</dd>" for name, value in rows)
@@ -142,7 +161,7 @@ def _ledger(publication: Publication, answers: Sequence[Answer], words: Language
     for answer in answers:
         titles.setdefault(answer.release.entry, []).append(answer.title)
     head = [page["entry"], page["asked"], page["charged_at"], page["alone"], page["share"]]
-    if publication.delta_for_groups:
+    if publication.delta_aside:
         head.append(page["share_delta"])
     spending = {answer.release.entry: answer.release.spending for answer in answers}
     rows: list[list[str]] = []
@@ -159,9 +178,9 @@ def _ledger(publication: Publication, answers: Sequence[Answer], words: Language
             str(entry.curve) if entry is not None else "; ".join(alone),
             f"{at_most(100 * cost / cap, 4)} %" if cost is not None and cap else "",
         ]
-        if publication.delta_for_groups:
+        if publication.delta_aside:
             delta = entry.delta if entry is not None else paid.delta if paid is not None else 0
-            row.append(f"{at_most(100 * delta / publication.delta_for_groups, 4)} %")
+            row.append(f"{at_most(100 * delta / publication.delta_aside, 4)} %")
         rows.append(row)
     table = table_html(head, rows, texts=3, caption=words.page["charged"])
     return about + table

@@ -36,7 +36,9 @@ def ledger_html(ledger: Ledger, tradeoff_svg: str, *, language: str = "en") -> s
         f"<header><h1>{safe(title)}</h1>",
         _terms(ledger, words),
         f'<p class="quiet">{safe(page["no_answers"])}</p></header>',
-        labelled("charged", 2, page["charged"], [_charged(ledger, entries, words)]),
+        labelled(
+            "charged", 2, page["charged"], [_charged(ledger, entries, words), _left(ledger, words)]
+        ),
         labelled("words", 2, page["words"], [explanation_html(explanation, words)]),
         curve_section(total, tradeoff_svg, words, level=2),
         labelled(
@@ -70,6 +72,19 @@ def _charged(ledger: Ledger, entries: Sequence[Entry], words: Language) -> str:
     return table_html([page[name] for name in names], rows, texts=3, caption=page["charged"])
 
 
+def _left(ledger: Ledger, words: Language) -> str:
+    """Say what is left of the steps of trainings; nothing where none were declared."""
+    page = words.page
+    rows = [
+        (stock.id, str(kind.step), f"{kind.count:,}", f"{taken:,}", f"{left.count:,}")
+        for stock in ledger.stocks()
+        for kind, taken, left in zip(stock.declared, stock.taken, stock.rest(), strict=True)
+    ]
+    names = ("entry", "step", "steps_declared", "steps_taken", "steps_left")
+    head = [page[name] for name in names]
+    return table_html(head, rows, texts=2, caption=page["allowances"]) if rows else ""
+
+
 def _terms(ledger: Ledger, words: Language) -> str:
     left, between = ledger.left(), relation(ledger.neighbors, ledger.unit)
     rest = at_least(100 * left.cost / ledger.capacity, 5)
@@ -80,8 +95,8 @@ def _terms(ledger: Ledger, words: Language) -> str:
         "spent": str(ledger.total()),
         "left": f"{rest} %",
     }
-    if ledger.delta_for_groups:
-        facts["set_aside"] = at_least(ledger.delta_for_groups, 5)
+    if ledger.delta_aside:
+        facts["set_aside"] = at_least(ledger.delta_aside, 5)
         facts["set_aside_left"] = at_least(left.delta, 5)
     facts["ledger_head"] = ledger.head()
     lines = (f"<dt>{safe(words.page[name])}</dt><dd>{safe(x)}</dd>" for name, x in facts.items())

@@ -3,20 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from importlib.metadata import version
-from typing import Final
 
 from neyman.publish import Publication
 from neyman.report import _audit
 from neyman.report._answers import Answer, answers_of
 from neyman.report._explanation import Explanation
 from neyman.report._html import framed, labelled, safe
-from neyman.report._language import Count, Language, read_language
+from neyman.report._language import Language, read_language
 from neyman.report._records import json_link
 
 __all__ = ["html"]
 
 # The most that an attacker who suspects half of them guesses right.
-_FIRST_GUESS: Final = "guess"
 
 
 def html(
@@ -94,23 +92,10 @@ def _head(
 
 def _summary(publication: Publication, explanation: Explanation, words: Language) -> str:
     """Say who is protected, and how often the best attacker is right who suspects half of them."""
-    guess = next(
-        said
-        for section in explanation.sections
-        for said in section.sentences
-        if said.name == _FIRST_GUESS
-    )
-    numbers = {
-        name: Count(value).written(words)
-        for name, value in guess.values.items()
-        if isinstance(value, int)
-    }
     page = words.page
     record = words.put("record", unit=_audit.said_unit(publication.unit, words))
-    return (
-        f"<p>{safe(page['noise'])}</p><p>{safe(record)}</p>"
-        f'<p class="headline">{safe(words.put(f"guess_{publication.neighbors}", **numbers))}</p>'
-    )
+    guess = _audit.best_guess(explanation, publication.neighbors, words)
+    return f'<p>{safe(page["noise"])}</p><p>{safe(record)}</p><p class="headline">{safe(guess)}</p>'
 
 
 def _contents(answers: Sequence[Answer], shared: Sequence[object], words: Language) -> str:

@@ -17,7 +17,7 @@ from neyman.report._functions import read_off
 from neyman.report._html import safe
 from neyman.report._language import Language
 
-__all__ = ["csv_link", "csv_of", "json_link", "recorded", "records_of"]
+__all__ = ["csv_link", "csv_of", "json_link", "link", "recorded", "records_of"]
 
 
 def records_of(publication: Publication) -> list[dict[str, object]]:
@@ -82,7 +82,7 @@ def csv_link(table: AnswerTable, of: int, words: Language) -> str:
     several = of > 1
     said = words.put("csv_of", title=table.title) if several else words.page["csv"]
     file = f"{table.name} {table.title}" if several else table.name
-    return _link(f"{_file(file)}.csv", "text/csv", _MARK + table.to_csv(), said)
+    return link(f"{_file(file)}.csv", "text/csv", _MARK + table.to_csv(), said)
 
 
 def json_link(
@@ -109,10 +109,11 @@ def json_link(
         "answers": list(answers),
     }
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)
-    return _link(f"{_file(publication.title)}.json", "application/json", text, said)
+    return link(f"{_file(publication.title)}.json", "application/json", text, said)
 
 
-def _link(file: str, kind: str, text: str, said: str) -> str:
+def link(file: str, kind: str, text: str, said: str) -> str:
+    """Return a link that holds a whole file, so that it works without a network."""
     data = b64encode(text.encode()).decode("ascii")
     return (
         f'<a download="{safe(file)}" href="data:{kind};charset=utf-8;base64,{data}">'

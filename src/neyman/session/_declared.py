@@ -87,7 +87,7 @@ def cap_given(
     epsilon: Real | None,
     delta: Real | None,
     rho: Real | None,
-    delta_for_groups: Real | None,
+    delta_aside: Real | None,
 ) -> TradeOff | None:
     """Return the budget, in whichever words it is given; None where none is.
 
@@ -112,7 +112,7 @@ def cap_given(
         )
     if budget is not None:
         return budget
-    return cap_of(mu=mu, epsilon=epsilon, delta=delta, rho=rho, delta_for_groups=delta_for_groups)
+    return cap_of(mu=mu, epsilon=epsilon, delta=delta, rho=rho, delta_aside=delta_aside)
 
 
 def groups_of(by: By) -> Keys | UnknownKeys | None:

@@ -12,6 +12,7 @@ from neyman.errors import InvalidParameter
 from neyman.functional import (
     DensityFunction,
     Function,
+    Functions,
     RegressionCurve,
     RegressionFit,
     SurvivalCurve,
@@ -179,13 +180,20 @@ class FunctionRelease(Displayed):
 class FunctionReleases(Displayed, Mapping[Key, FunctionRelease]):
     """A function for each group of one release.
 
+    Of groups by one column, the key alone finds its function too.
+
     Attributes:
         release: what the ledger holds.
-        by_key: the functions; of groups by one column, the key alone finds its function too.
+        found: what `functional.functions` makes of it.
     """
 
     release: Release
-    by_key: Mapping[Key, FunctionRelease]
+    found: Functions[Function]
+
+    @cached_property
+    def by_key(self) -> Mapping[Key, FunctionRelease]:
+        """The functions, each at its best reading."""
+        return {key: FunctionRelease(self.release, one) for key, one in self.found.items()}
 
     def __getitem__(self, key: Key | str | int | bool) -> FunctionRelease:
         """Return the function of a group.
@@ -202,10 +210,10 @@ class FunctionReleases(Displayed, Mapping[Key, FunctionRelease]):
         return found
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(self.by_key)
+        return iter(self.found)
 
     def __len__(self) -> int:
-        return len(self.by_key)
+        return len(self.found)
 
     def __repr__(self) -> str:
         return f"<{len(self)} functions of release {self.release.entry!r}>"
@@ -219,7 +227,4 @@ def functions_of(release: Release) -> FunctionRelease | FunctionReleases:
     """Return what was released as a function, or as one for each group."""
     if not release.question.grouped:
         return FunctionRelease(release, function(release))
-    made = functions(release)
-    return FunctionReleases(
-        release, {key: FunctionRelease(release, found) for key, found in made.items()}
-    )
+    return FunctionReleases(release, functions(release))

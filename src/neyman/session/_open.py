@@ -33,7 +33,7 @@ def open(  # noqa: A001
     delta: Real | None = None,
     rho: Real | None = None,
     ledger: str | PathLike[str] | Store | None = None,
-    delta_for_groups: Real | None = None,
+    delta_aside: Real | None = None,
     memory_limit: str | None = None,
     temporary_directory: str | Path | None = None,
 ) -> Session:
@@ -60,7 +60,8 @@ def open(  # noqa: A001
         rho: in zero-concentrated differential privacy: it is spent as mu = sqrt(2 rho).
         ledger: path of its file, which is created if it is not there; or a PostgreSQL URL. A
             ledger that exists needs no budget.
-        delta_for_groups: how much of the delta is set aside for groups that nobody declared.
+        delta_aside: how much of the delta is set aside for tails of releases, and for groups that
+            nobody declared; as for `Ledger.open`.
         memory_limit: as for `open_table`.
         temporary_directory: as for `open_table`.
 
@@ -72,7 +73,7 @@ def open(  # noqa: A001
         LedgerUnavailable, LedgerCorrupt: if it cannot be used.
     """
     protected = unit_of(unit, max_rows, max_rows_per)
-    cap = cap_given(budget, mu, epsilon, delta, rho, delta_for_groups)
+    cap = cap_given(budget, mu, epsilon, delta, rho, delta_aside)
     if cap is not None and ledger is None:
         raise InvalidParameter(
             "a budget is kept in a ledger, a file that outlives this process; none was given. "
@@ -87,14 +88,14 @@ def open(  # noqa: A001
     )
     table = table.with_bounds(bounds_of(bounds, table))
     known = complete_of(complete, table)
-    return Session(table, _ledger(ledger, cap, table, delta_for_groups), complete=known)
+    return Session(table, _ledger(ledger, cap, table, delta_aside), complete=known)
 
 
 def _ledger(
     place: str | PathLike[str] | Store | None,
     cap: TradeOff | None,
     table: Table,
-    delta_for_groups: Real | None,
+    delta_aside: Real | None,
 ) -> Ledger | None:
     if place is None:
         return None
@@ -104,7 +105,7 @@ def _ledger(
             cap=cap,
             unit=table.protects,
             neighbors="add_remove",
-            delta_for_groups=delta_for_groups,
+            delta_aside=delta_aside,
         )
     ledger = Ledger.existing(place)
     ledger.require_relation(table.protects, "add_remove")

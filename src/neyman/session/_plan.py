@@ -120,7 +120,7 @@ def planned(
             cap=ledger.cap,
             unit=ledger.unit,
             neighbors=ledger.neighbors,
-            delta_for_groups=ledger.delta_for_groups or None,
+            delta_aside=ledger.delta_aside,
         ),
         session,
     )

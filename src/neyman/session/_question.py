@@ -148,7 +148,7 @@ class Question(Displayed):
             rho: in zero-concentrated differential privacy.
             share: a part of the ledger's whole budget, in (0, 1].
             noise: the name of a noise for mu, epsilon or rho, as in a spec; or a mechanism.
-            delta: what may be spent of delta_for_groups, where nobody declared the groups.
+            delta: what may be spent of delta_aside, where nobody declared the groups.
             confidence: of the noise intervals, in (0, 1).
             companion: the share of the budget that tells what limits and bounds did.
 

@@ -27,7 +27,7 @@ class Spends:
         rho: in zero-concentrated differential privacy; discrete Gaussian noise.
         share: of the whole budget of the ledger, in (0, 1]; the noise that its account is for.
         noise: the name of a noise of a spec, beside mu, epsilon or rho; or a mechanism by itself.
-        delta: what may be spent of delta_for_groups, where nobody declared the groups.
+        delta: what may be spent of delta_aside, where nobody declared the groups.
     """
 
     mu: Real | None = None
@@ -55,7 +55,7 @@ class Spends:
             raise InvalidParameter(
                 "groups that nobody declared need delta, the probability with which a group may "
                 "be shown that one unit alone is in; none was given. Write delta=1e-7, at most "
-                "what the ledger's delta_for_groups has left, or declare the groups: "
+                "what the ledger's delta_aside has left, or declare the groups: "
                 'by={"ward": [...]}'
             )
         if self.delta is None:

@@ -1,5 +1,6 @@
-"""`neyman convert`, `account`, `calibrate` and `explain`: guarantees without data."""
+"""`neyman convert`, `account`, `check`, `doctor`, `calibrate` and `explain`: no data."""
 
+from pathlib import Path
 from typing import Any
 
 from neyman.cli._parser import LANGUAGES, command
@@ -11,6 +12,8 @@ def add_accounts(commands: Any) -> None:
     """Add what is said of guarantees."""
     _add_convert(commands)
     _add_account(commands)
+    _add_check(commands)
+    _add_doctor(commands)
     _add_calibrate(commands)
     _add_explain(commands)
 
@@ -44,13 +47,17 @@ def _add_account(commands: Any) -> None:
         "account",
         module="_account",
         told="what a training with noisy gradients (DP-SGD) costs",
-        description="Say what a training with noisy gradients (DP-SGD, Poisson sampling) costs: "
-        "certified bounds, rounded to the safe side, what they rest on and what breaks them.",
+        description="Say what a training with noisy gradients costs: certified bounds, rounded to "
+        "the safe side, what they rest on and what breaks them. The training is a run record, or "
+        "is written with the options (DP-SGD with Poisson sampling).",
         examples=[
+            "account model.run.json --delta 1e-5",
+            "account model.run.json --delta 1e-5 --html model.html",
             "account --noise-multiplier 1.1 --records 60000 --batch 600 --steps 1000 --delta 1e-5",
             "account --phase noise=1.1,q=0.01,steps=500 --phase noise=1,q=0.02,steps=9 --delta 0",
         ],
     )
+    account.add_argument("path", nargs="?", metavar="RUN.json", help="a run record")
     _add_training(account)
     _add_phase(account)
     account.add_argument(
@@ -62,7 +69,50 @@ def _add_account(commands: Any) -> None:
     account.add_argument(
         "--seconds", default="10", help="after which no further method is tried; 10 if left out"
     )
-    account.add_argument("--json", action="store_true", help="print JSON")
+    form = account.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--markdown", action="store_true", help="print Markdown, for a model card")
+    form.add_argument(
+        "--registry", action="store_true", help="print a draft for the deployments registry, YAML"
+    )
+    form.add_argument("--html", type=Path, metavar="FILE.html", help="write a page")
+
+
+def _add_check(commands: Any) -> None:
+    check = command(
+        commands,
+        "check",
+        module="_check",
+        told="whether a training stays within a bound; status 1 if not",
+        description="Say whether a run record agrees with itself and stays within the bounds. It "
+        "is refused, with status 1, if its phases cost more than it claims, if something in it "
+        "leaves nothing proved, or if a bound is exceeded.",
+        examples=[
+            "check model.run.json --max-epsilon 2 --delta 1e-5",
+            "check model.run.json --max-mu 0.6 --delta 1e-5",
+        ],
+    )
+    check.add_argument("path", metavar="RUN.json", help="a run record")
+    check.add_argument("--max-mu", metavar="MU", help="the largest mu, outside of delta")
+    check.add_argument("--max-epsilon", metavar="EPSILON", help="the largest epsilon at delta")
+    check.add_argument("--delta", help="probability set aside; 0 for mu if left out")
+    check.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_doctor(commands: Any) -> None:
+    doctor = command(
+        commands,
+        "doctor",
+        module="_doctor",
+        told="what a run record shows to be wrong with a training",
+        description="Say what a run record shows to be wrong with the claim of a training, what "
+        "holds instead, and what to change. Status 1 if anything is found. Nothing found is no "
+        "proof: the record says what the training wrote into it.",
+        examples=["doctor model.run.json", "doctor model.run.json --delta 1e-5 --json"],
+    )
+    doctor.add_argument("path", metavar="RUN.json", help="a run record")
+    doctor.add_argument("--delta", help="of the guarantee that will be published")
+    doctor.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_explain(commands: Any) -> None:
@@ -82,7 +132,8 @@ def _add_explain(commands: Any) -> None:
         "path",
         nargs="?",
         metavar="FILE",
-        help="a ledger, or the JSON of a release, of a guarantee or of a trade-off function",
+        help="a ledger, a run record, or the JSON of a release, a guarantee or a trade-off "
+        "function",
     )
     explain.add_argument(
         "--language",

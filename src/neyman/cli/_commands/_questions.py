@@ -202,6 +202,6 @@ def _add_payment(paid: Any) -> None:
         "--budget",
         metavar="mu=M",
         help="all that a new ledger may ever spend: mu=1, rho=0.5, epsilon=1, or "
-        "epsilon=3,delta=1e-6; with ,delta_for_groups=1e-6 for groups that nobody declared",
+        "epsilon=3,delta=1e-6; with ,delta_aside=1e-6 for tails and groups that nobody declared",
     )
     paid.add_argument("--id", metavar="ID", help="the name of the release in the ledger")

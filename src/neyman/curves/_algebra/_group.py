@@ -10,9 +10,11 @@ from math import comb
 from neyman.curves._algebra._composed import ComposedPair, composed
 from neyman.curves._algebra._factors import factors_of
 from neyman.curves._algebra._lattice_algebra import MixturePair, mixed
+from neyman.curves._algebra._subsample import subsample
 from neyman.curves._named._constructors import curve
+from neyman.curves._named._joined_constructors import dominated_by
 from neyman.curves._pair import Pair, SwappedPair
-from neyman.curves._pairs._between import between, monotone
+from neyman.curves._pairs._between import between, ends_of, monotone
 from neyman.curves._pairs._chained import chained
 from neyman.curves._pairs._discrete import DiscreteGaussianPair, DiscreteLaplacePair
 from neyman.curves._pairs._gaussian import GaussianPair
@@ -20,13 +22,13 @@ from neyman.curves._pairs._gaussian_mixture import gaussian_mixture_pair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._pairs._laplace import LaplacePair
 from neyman.curves._pairs._randomized_response import RandomizedResponsePair
-from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair, sampled
+from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair, sampled, sampling_of
 from neyman.curves._statements._cdp import CdpPair
 from neyman.curves._statements._rdp import RdpPair
 from neyman.curves._statements._rdp_group import points_of_group
 from neyman.curves._statements._zcdp import ZcdpPair
 from neyman.curves._tradeoff import TradeOff
-from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
+from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import Real, exact, shares, text
 
 __all__ = ["chain", "gaussian_mixture", "group", "poisson_replace"]
@@ -111,30 +113,54 @@ def poisson_replace(f: TradeOff, sampling_probability: Real) -> TradeOff:
 
     (1 - q) N(0) + q N(-mu) against (1 - q) N(0) + q N(mu), f = G_mu for one record added. With
     the record and with its replacement lie on opposite sides of without, at their worst, and then
-    one half-line is the best test of both.
+    one half-line is the best test of both. What is not Gaussian is bounded by C_q(f ∘ (1 - f)):
+    given that the record is in the sample, it is removed and the other one is added.
 
     Args:
-        f: the guarantee on the sample for one record added or removed: gdp(mu).
+        f: the guarantee on the sample for one record added or removed.
         sampling_probability: q in [0, 1], of each record by itself.
 
-    Guarantee: for neighbours that differ by one record replaced, replace_one.
+    Guarantee: for neighbours that differ by one record replaced, replace_one. Of what is not
+        Gaussian a bound: `answer.of` is "class", and the other end is 0.
 
     Raises:
         InvalidParameter: if q is outside.
-        RelationMismatch: if f is proved for replace_one already.
-        UnsupportedComposition: if f is not Gaussian.
+        RelationMismatch: if f is proved for replace_one already, or is a sampled guarantee that is
+            not Gaussian.
 
     Source: Lebeda, Regehr, Kamath and Steinke (2024), "Avoiding pitfalls for privacy accounting of
-        subsampled mechanisms under composition", for the pair.
+        subsampled mechanisms under composition", for the pair; Balle, Barthe and Gaboardi (2018),
+        theorem 8, and Dong, Roth and Su (2022), theorem 4.2, for the bound.
 
-    >>> from neyman.curves import gdp
+    >>> from neyman.curves import gdp, laplace
     >>> f"{(poisson_replace(gdp(1), 0.01) ** 1000).epsilon(1e-5):.6f}"
     '2.843440'
+    >>> f"{poisson_replace(laplace(1), 0.01).delta(0):.6f}"
+    '0.006321'
     """
     q = exact(sampling_probability, "sampling_probability")
     if not 0 <= q <= 1:
         raise InvalidParameter(f"sampling_probability={text(q)} leaves [0, 1]; write a probability")
-    return TradeOff(_replaced(curve(f).remove, q), _replaced(f.add, q))
+    ends = (end for pair in (curve(f).remove, f.add) for end in ends_of(pair))
+    if all(_noise(end) in (GaussianPair.kind, IdentityPair.kind) for end in ends):
+        return TradeOff(_replaced(f.remove, q), _replaced(f.add, q))
+    for pair in (f.remove, f.add):
+        _refuse_replaced(pair)
+    bound = f.dominating()
+    here, there = sampling_of(bound.remove), sampling_of(bound.add)
+    if here is not None and there is not None and here.probability == there.probability:
+        bound, q = TradeOff(here.base, there.base.swap()), q * here.probability
+    return dominated_by(subsample(replaced(bound), q))
+
+
+def replaced(f: TradeOff) -> TradeOff:
+    """Return the guarantee for one record replaced, of f for one added or removed.
+
+    f ∘ (1 - f) of the two directions: the record is removed, and the other one is added.
+    """
+    if f.remove == f.add == f.add.swap():
+        return group(f, 2)
+    return chain(TradeOff(f.add, f.remove), f)
 
 
 def gaussian_mixture(
@@ -328,18 +354,27 @@ def _size(size: int) -> int:
 
 @monotone
 def _replaced(pair: Pair, q: Fraction) -> Pair:
+    """Return the pair of Gaussian noise."""
+    _refuse_replaced(pair)
+    inner = sampling_of(pair)
+    if inner is not None:
+        return _replaced(inner.base, q * inner.probability)
+    square = pair.outer_gaussian()
+    if pair.kind == IdentityPair.kind or q == 0 or not square:
+        return IdentityPair()
+    out, inside = (Fraction(0), 1 - q), Fraction(1)
+    return gaussian_mixture_pair(1 / square, [out, (-inside, q)], [out, (inside, q)], "replace_one")
+
+
+def _noise(pair: Pair) -> str:
+    """Return the kind of what is sampled, or of the pair itself."""
+    inner = sampling_of(pair)
+    return pair.kind if inner is None else inner.base.kind
+
+
+def _refuse_replaced(pair: Pair) -> None:
     if pair.neighbors not in (None, "add_remove"):
         raise RelationMismatch(
             f"{pair} is proved for neighbors={pair.neighbors!r}, and what one record adds is "
             "needed here; write the guarantee on the sample for one record added or removed"
         )
-    square = pair.outer_gaussian() if pair.kind == GaussianPair.kind else None
-    if pair.kind == IdentityPair.kind or q == 0:
-        return IdentityPair()
-    if square is None:
-        raise UnsupportedComposition(
-            f"{pair} was to be sampled for one record replaced, and this is known here for "
-            "Gaussians only; write gdp(f.mu()) where mu is finite, which is a valid bound"
-        )
-    out, inside = (Fraction(0), 1 - q), Fraction(1)
-    return gaussian_mixture_pair(1 / square, [out, (-inside, q)], [out, (inside, q)], "replace_one")

@@ -14,10 +14,11 @@ from neyman.curves._pairs._erased import ErasedPair
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._pairs._randomized_response import RandomizedResponsePair
+from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._statements._real_line import RealLinePair
 from neyman.numerics import exact, standing
 
-__all__ = ["proved_above"]
+__all__ = ["proved_above", "sampled_above"]
 
 
 def proved_above(curve: Curve, pair: Pair) -> bool:
@@ -38,6 +39,24 @@ def proved_above(curve: Curve, pair: Pair) -> bool:
             return _bounded(curve, pair.bound) and proved_below(curve, pair, 0.0, pair.slope)
         case _:
             return False
+
+
+def sampled_above(pair: Pair, other: Pair) -> bool:
+    """Whether both are sampled, seen from the same side, and the first no worse by its formula.
+
+    f(alpha) = q f0(alpha) + (1 - q) (1 - alpha) grows with f0 and falls with q, for f0(alpha) is at
+    most 1 - alpha; the other direction is the inverse of f, which keeps the order.
+    """
+    match pair, other:
+        case SampledPair(), SampledPair():
+            bases = pair.base, other.base
+        case SampledSwapPair(), SampledSwapPair():
+            bases = pair.base, other.base
+        case _:
+            return False
+    return pair.probability <= other.probability and (
+        bases[0] == bases[1] or (bases[0].certified and proved_above(*bases))
+    )
 
 
 def _bounded(curve: Curve, bound: Fraction) -> bool:

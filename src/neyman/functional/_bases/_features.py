@@ -12,6 +12,7 @@ from neyman.numerics import Array, Interval
 from neyman.sensitivity import Neighbors, Sensitivity
 
 __all__ = [
+    "CLAMP",
     "MOST_RECORDS",
     "Columns",
     "block_norms",
@@ -26,7 +27,8 @@ __all__ = [
 MOST_RECORDS: Final = 2**36
 _LIMB: Final = 12
 _EXACT: Final = 2**53
-_CLAMP: Final = 2**62
+# No released integer is further from 0, however many records there are.
+CLAMP: Final = 2**62
 # Counts of so many places are made doubles at a time.
 _PIECE: Final = 1 << 22
 
@@ -110,12 +112,12 @@ def _some_sums(basis: Columns, counts: IntArray) -> IntArray:
         counts, digits = np.divmod(counts, base)
         total += feature_sums(basis, signs * digits).astype(np.object_) * scale
         scale *= base
-    return np.clip(total, -_CLAMP, _CLAMP).astype(np.int64)
+    return np.clip(total, -CLAMP, CLAMP).astype(np.int64)
 
 
 def clamped(counts: IntArray, times: int) -> IntArray:
     """Return counts of which `times` add up to no more than 2^62; none moves further for it."""
-    return np.minimum(counts, _CLAMP // times)
+    return np.minimum(counts, CLAMP // times)
 
 
 def feature_sensitivity(basis: Columns, neighbors: Neighbors) -> Sensitivity:

@@ -9,7 +9,7 @@ from typing import Final, Protocol, final
 import numpy as np
 
 from neyman.aggregate import IntArray
-from neyman.functional._bases._features import MOST_RECORDS
+from neyman.functional._bases._features import CLAMP, MOST_RECORDS
 from neyman.functional._bases._fixed_point import (
     AMPLITUDE_BITS,
     BITS,
@@ -29,7 +29,6 @@ __all__ = ["AxisFeatures", "axes_of", "field_sensitivity", "field_sums"]
 
 # Of a cosine of a multiple of 2 pi / M, in doubles.
 _WAVE_ERROR: Final = 2.0**-47
-_CLAMP: Final = 2**62
 
 
 @final
@@ -133,7 +132,7 @@ def field_sums(basis: FieldFeatures, counts: IntArray) -> IntArray:
     shift = BITS + AMPLITUDE_BITS
     products = amplitudes[kept].astype(np.object_) * long_sums(axes_of(basis), places)[kept]
     rounded = (products + (1 << (shift - 1))) >> shift
-    return np.clip(rounded, -_CLAMP, _CLAMP).astype(np.int64)
+    return np.clip(rounded, -CLAMP, CLAMP).astype(np.int64)
 
 
 def field_sensitivity(basis: FieldFeatures, neighbors: Neighbors) -> Sensitivity:

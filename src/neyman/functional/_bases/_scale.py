@@ -27,6 +27,11 @@ class Scale(ABC):
 
     kind: ClassVar[str]
 
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """G(x), written for people."""
+
     @abstractmethod
     def line(self, x: Array) -> Array:
         """Return G(x)."""
@@ -58,6 +63,11 @@ class Log(Scale):
     """G(x) = log x, of positive values: incomes, sizes, times, whatever is compared by factors."""
 
     kind: ClassVar[str] = "log"
+
+    @property
+    @override
+    def words(self) -> str:
+        return "log x"
 
     @override
     def line(self, x: Array) -> Array:
@@ -102,6 +112,11 @@ class Asinh(Scale):
         object.__setattr__(self, "unit", exact(unit, "unit"))
         if self.unit <= 0:
             raise InvalidParameter(f"unit must be positive; got {text(self.unit)}. Write Asinh(1)")
+
+    @property
+    @override
+    def words(self) -> str:
+        return f"asinh(x / {text(self.unit)})"
 
     @override
     def line(self, x: Array) -> Array:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from neyman.arguments import given, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._fixed_point import contracted
-from neyman.functional._densities._coefficients import Coefficients, on_circle
+from neyman.functional._densities._circle import on_circle
+from neyman.functional._densities._coefficients import Coefficients
 from neyman.functional._densities._proper import ProperDensity, TabulatedDensity
 from neyman.functional._densities._reading import Reading
 from neyman.functional._densities._sampling import FieldSampling, Sampled, Spread, limits

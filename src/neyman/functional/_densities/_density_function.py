@@ -36,8 +36,6 @@ __all__ = ["DensityFunction"]
 Raw: TypeAlias = ReleasedFunction | ReleasedField
 
 _MOST_KEPT: Final = 64
-# The number of records is not told from 0 below so many deviations of its noise.
-_COUNTED: Final = 3.0
 
 
 @final
@@ -180,7 +178,7 @@ class DensityFunction(ProperDensity):
         coordinates it is None but for that.
         """
         count = self.noisy_count
-        if count.count <= _COUNTED * count.stddev:
+        if not count.exceeds_noise:
             return (
                 f"not resolved: the released number of records is {count.count:.4g} ± "
                 f"{count.stddev:.3g}, which may be noise alone; spend more, or ask for more records"
@@ -372,9 +370,14 @@ class DensityFunction(ProperDensity):
         """
         share, known = check_level(level), check_band_kind(kind, ("total", "noise"))
         self._require_line("quantile_interval")
-        told, sampling = self.reading.bandwidth, known == "total"
+        bandwidths, sampling = self.reading.bandwidth, known == "total"
         ends = quantile_interval(
-            self._least, self.on_line, numbers("q", q), share, sampling=sampling, told=told
+            self._least,
+            self.on_line,
+            numbers("q", q),
+            share,
+            sampling=sampling,
+            bandwidths=bandwidths,
         )
         lower, upper = (self.sides[0].off_line(end) for end in ends)
         return lower, upper

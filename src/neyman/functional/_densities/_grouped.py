@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from neyman.arguments import check_type, given, whole
 from neyman.errors import InvalidParameter
+from neyman.functional._answers import Answer, found_in
 from neyman.functional._arguments import check_level, numbers
 from neyman.functional._bases._basis import Basis
 from neyman.functional._bases._domain import ScaledInterval, Side
@@ -34,7 +35,7 @@ _CURVES: Final = "functional.functions(release, functional.DensityFunction) of a
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class GroupedDensity:
     """The density of a category and a value, f(group, x) = P(group) f(x | group).
 
@@ -52,12 +53,16 @@ class GroupedDensity:
 
     curves: Functions[DensityFunction] = field(repr=False)
 
-    def __post_init__(self) -> None:
-        """Refuse functions that are not of one release of a density of one coordinate.
+    def __init__(self, curves: Functions[DensityFunction] | Answer) -> None:
+        """Take the functions of one release of a density of one coordinate.
+
+        Args:
+            curves: of a release by group, or what a session answered.
 
         Raises:
             InvalidParameter: if they are of something else, or are fewer than two.
         """
+        object.__setattr__(self, "curves", found_in(curves))
         check_type("curves", self.curves, Functions, _CURVES)
         raws = [
             one.raw

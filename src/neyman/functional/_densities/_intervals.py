@@ -26,13 +26,14 @@ and V gives all covariances. beta is minus the covariance over the variance.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, final
+from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from neyman.functional._densities._function import ReleasedFunction
 from neyman.functional._densities._proper import ProperDensity
+from neyman.functional._isotonic import isotonic
 from neyman.numerics import Array, ndtri
 
 __all__ = ["mean_interval", "quantile_interval"]
@@ -104,7 +105,7 @@ def quantile_interval(
     level: float,
     *,
     sampling: bool,
-    told: float,
+    bandwidths: float,
 ) -> tuple[Array, Array]:
     """Return an interval for each quantile: the places at which a test accepts F(x) = q.
 
@@ -116,7 +117,7 @@ def quantile_interval(
         q: shares in [0, 1].
         level: in (0, 1).
         sampling: whether for quantiles of the law, or of these records alone.
-        told: how many bandwidths of the release it was read with.
+        bandwidths: how many bandwidths of the release it was read with.
     """
     shown, found = density.ppf(q), _distribution(raw)
     z, n, r = _normal(level), raw.positive_count, raw.unit_records
@@ -125,7 +126,7 @@ def quantile_interval(
     last = places.size - 1
     middle = np.interp(q, found.value, places)
     # Where the reading keeps waves that the kernel hides, values may be heaped.
-    heaped = _UNTOLD * h * min(1.0, told**-2)
+    heaped = _UNTOLD * h * min(1.0, bandwidths**-2)
     own = 0.0 if sampling else _UNTOLD * h
     lower, upper = np.empty(q.shape), np.empty(q.shape)
     for at, p in np.ndenumerate(q):
@@ -162,8 +163,6 @@ class _Distribution:
 @lru_cache(maxsize=_MOST_KEPT)
 def _distribution(raw: ReleasedFunction) -> _Distribution:
     """Tabulate F from end to end of an interval."""
-    from scipy.optimize import isotonic_regression  # pyright: ignore[reportMissingTypeStubs]
-
     series, noise = raw.series, _Integrals.of(raw)
     length, period = float(raw.side.length), series.period
     reach = _reach(raw)
@@ -187,8 +186,7 @@ def _distribution(raw: ReleasedFunction) -> _Distribution:
         own = own + by * mass(*rest)
         variance = variance - common**2 / empty
         base = base + by * (rest[1] - rest[0]) / period
-    rising: Any = isotonic_regression(np.where(low, own, 1 - own))
-    value = np.clip(np.asarray(rising.x, np.float64), 0.0, 1.0)
+    value = np.clip(isotonic(np.where(low, own, 1 - own)), 0.0, 1.0)
     level = np.where(low, base, 1 - base)
     return _Distribution(np.asarray(x, np.float64), value, np.maximum(variance, 0.0), level)
 

@@ -1,6 +1,6 @@
 """A proper density whose distribution function is nearest, for values that are heaped."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from neyman.functional._bases._domain import Side
 from neyman.functional._densities._band import Band
 from neyman.functional._densities._nearest import Table
 from neyman.functional._densities._proper import ProperDensity
+from neyman.functional._isotonic import isotonic
 from neyman.numerics import Array
 
 __all__ = ["holding", "monotone_density"]
@@ -27,16 +28,10 @@ def monotone_density(side: Side, values: Array) -> Table:
     Args:
         side: where values lie.
         values: at equally spaced places of the side, both ends included.
-
-    Source: Barlow, Bartholomew, Bremner and Brunk, *Statistical Inference under Order
-        Restrictions*, 1972.
     """
-    from scipy.optimize import isotonic_regression  # pyright: ignore[reportMissingTypeStubs]
-
     step = float(side.length) / (values.size - 1)
     cells = step * (values[:-1] + values[1:]) / 2
-    rising: Any = isotonic_regression(np.cumsum(cells)[:-1])
-    below = np.clip(np.asarray(rising.x, np.float64), 0.0, 1.0)
+    below = np.clip(isotonic(np.cumsum(cells)[:-1]), 0.0, 1.0)
     masses = np.diff(below, prepend=0.0, append=1.0) / step
     # Half of a cell is at each of its ends; an end of an interval stands for half a place.
     first, last = (masses[-1], masses[0]) if side.closed else (masses[0], masses[-1])

@@ -86,11 +86,11 @@ class PooledReading:
         constant = np.zeros(c.values.shape)
         constant.flat[0] = 1.0
         round_shape = np.eye(1)
-        told = c.told(c.sampling(constant), round_shape)
-        told.flat[0] = 1.0
-        sampling = c.sampling(told)
+        probability = c.signal_probability(c.sampling(constant), round_shape)
+        probability.flat[0] = 1.0
+        sampling = c.sampling(probability)
         square = np.real(away.values) ** 2 - sampling - c.noise + known / n
-        signal = away.told(sampling, round_shape) * square * (n / (n - 1))
+        signal = away.signal_probability(sampling, round_shape) * square * (n / (n - 1))
         lies = 1 / max(1.0, 1 + float((c.weight * (signal + known)).sum()))
         variance = sampling - (signal + known) / n + lies * c.noise
         toward = Reading.chosen(away, round_shape, signal, variance)

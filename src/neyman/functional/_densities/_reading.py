@@ -32,6 +32,7 @@ from neyman.functional._densities._nearest import Table, nearest_density
 from neyman.functional._densities._released import ReleasedDensity
 from neyman.functional._densities._shape import fitted_shape, half_as_long
 from neyman.functional._densities._wavelets import kept_wavelets
+from neyman.functional._isotonic import isotonic
 from neyman.numerics import Array
 
 __all__ = ["Reading", "reading_of", "round_reading_of"]
@@ -81,11 +82,13 @@ class Reading:
         constant = np.zeros(c.values.shape)
         constant.flat[0] = 1.0
         # Twice a wave's frequency says what its variance is, where it is told.
-        told = c.told(c.sampling(constant), shape)
-        told.flat[0] = 1.0
-        sampling = c.sampling(told)
+        probability = c.signal_probability(c.sampling(constant), shape)
+        probability.flat[0] = 1.0
+        sampling = c.sampling(probability)
         square = np.asarray(np.abs(c.values), np.float64) ** 2
-        signal = c.told(sampling, shape) * (square - sampling - c.noise) * (n / (n - 1))
+        signal = (
+            c.signal_probability(sampling, shape) * (square - sampling - c.noise) * (n / (n - 1))
+        )
         return cls.chosen(c, shape, signal, sampling - signal / n + _lies(c, signal) * c.noise)
 
     @classmethod
@@ -207,12 +210,9 @@ class _Waves:
 
         Source: Beran (2000), "REACT scatterplot smoothers: superefficiency through basis economy".
         """
-        from scipy.optimize import isotonic_regression  # pyright: ignore[reportMissingTypeStubs]
-
         square = np.maximum(self.square, _ROUNDING * float(self.square.max(initial=1e-300)))
         best = self.signal / square
-        fitted: Any = isotonic_regression(best, weights=self.weight * square, increasing=False)
-        return np.clip(np.asarray(fitted.x, np.float64), 0.0, 1.0)
+        return np.clip(isotonic(best, self.weight * square, increasing=False), 0.0, 1.0)
 
 
 @lru_cache(maxsize=_MOST_KEPT)

@@ -39,7 +39,7 @@ def fitted_shape(waves: Coefficients, *, askew: bool) -> Array:
     from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
     d = len(waves.sides)
-    turns, squares, weights = _told(waves)
+    turns, squares, weights = _informative(waves)
     rows = np.tril_indices(d) if askew else np.diag_indices(d)
 
     def misfit(entries: Array) -> tuple[float, Array]:
@@ -67,7 +67,7 @@ def half_as_long(shape: Array) -> Array:
     return (axes * np.sqrt(lengths)) @ axes.T
 
 
-def _told(waves: Coefficients) -> tuple[Array, Array, Array]:
+def _informative(waves: Coefficients) -> tuple[Array, Array, Array]:
     """Return w, shape (d, waves), t and weights, of the waves that say something of the shape."""
     used = waves.weight > 0
     error = 1 / waves.count + waves.noise[used]

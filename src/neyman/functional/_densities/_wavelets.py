@@ -34,10 +34,10 @@ from neyman.functional._densities._coefficients import Coefficients
 from neyman.functional._densities._nearest import Table
 from neyman.numerics import Array, ComplexArray
 
-__all__ = ["kept_wavelets"]
+__all__ = ["SYM6", "kept_wavelets"]
 
 # Daubechies' least asymmetric filter of 12 taps, six vanishing moments (Daubechies 1992).
-_TAPS: Final = (
+SYM6: Final = (
     0.015404109327027373,
     0.0034907120842174702,
     -0.11799011114819057,
@@ -189,7 +189,7 @@ class _Curve:
 
 def _octaves(cosines: int) -> tuple[Array, list[tuple[ComplexArray, float]]]:
     """Return the filter of the waves below all octaves, and each octave's with its wavelets."""
-    taps = np.array(_TAPS) / math.sqrt(2)
+    taps = np.array(SYM6) / math.sqrt(2)
     pair = np.stack([taps, taps[::-1] * (-1.0) ** np.arange(taps.size)], axis=1)
     turn = np.exp(-1j * math.pi * np.arange(cosines) / max(cosines - 1, 1))
     low, number = np.ones(cosines, np.complex128), float(cosines - 1)

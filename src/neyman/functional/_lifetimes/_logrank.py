@@ -19,6 +19,7 @@ import numpy as np
 
 from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
+from neyman.functional._answers import Answer, found_in
 from neyman.functional._lifetimes._life_table import CELLS
 from neyman.functional._lifetimes._product_limit import exposure
 from neyman.functional._lifetimes._survival_curve import SurvivalCurve, tables_of
@@ -48,12 +49,15 @@ class LogRank(NamedTuple):
 
 
 def logrank(
-    first: SurvivalCurve, second: SurvivalCurve, *others: SurvivalCurve, cause: int = 1
+    first: SurvivalCurve | Answer,
+    second: SurvivalCurve | Answer,
+    *others: SurvivalCurve | Answer,
+    cause: int = 1,
 ) -> LogRank:
     """Test whether groups have equal hazards, of their released curves. It costs no budget.
 
     Args:
-        first: the curve of a group.
+        first: the curve of a group, or what a session answered.
         second: that of another, of disjoint people, such as of the same release by groups; both of
             one horizon and number of causes. Their noise may differ.
         others: further ones.
@@ -70,8 +74,7 @@ def logrank(
     """
     from scipy.stats import chi2
 
-    curves = (first, second, *others)
-    _check(curves)
+    curves = _curves(first, second, *others)
     which = whole("cause", cause, 1, curves[0].channels.causes) - 1
     tables = [tables_of(curve) for curve in curves]
     times = min((times for _, _, times in tables), key=len)
@@ -104,7 +107,8 @@ def logrank(
     )
 
 
-def _check(curves: tuple[SurvivalCurve, ...]) -> None:
+def _curves(*given: SurvivalCurve | Answer) -> tuple[SurvivalCurve, ...]:
+    curves = tuple(map(found_in, given))
     for place, curve in enumerate(curves):
         name = ("first", "second", "others")[min(place, 2)]
         check_type(
@@ -116,6 +120,7 @@ def _check(curves: tuple[SurvivalCurve, ...]) -> None:
             "curves to compare must be of disjoint people, of one horizon and of as many causes; "
             "other ones were given; write those of one release by groups"
         )
+    return curves
 
 
 def _residuals(parts: Array, hazard: Array, cause: int) -> Array:

@@ -80,7 +80,7 @@ class SurvivalCurve(ReleasedChannels[Exits]):
             InvalidParameter: if a time is outside.
         """
         found = _found(self)
-        return np.interp(self._shown(t), found.times, found.survival)
+        return np.interp(self._known_times(t), found.times, found.survival)
 
     def cumulative_hazard(self, t: npt.ArrayLike) -> Array:
         """Return H(t) = -log S(t) at each t in [0, until]; infinite where nobody is left.
@@ -110,7 +110,7 @@ class SurvivalCurve(ReleasedChannels[Exits]):
         """
         times = _found(self).times
         errors = _errors(self, "cumulative_incidence", self._cause(cause))
-        return np.interp(self._shown(t), times, errors.values[: times.size])
+        return np.interp(self._known_times(t), times, errors.values[: times.size])
 
     @property
     @override
@@ -218,7 +218,7 @@ class SurvivalCurve(ReleasedChannels[Exits]):
         Error: an estimate: errors are taken to be normal, those of S on the scale of log S.
         """
         width = NormalDist().inv_cdf((1 + check_level(level)) / 2)
-        times, at = _found(self).times, self._shown(t)
+        times, at = _found(self).times, self._known_times(t)
         band = self._between(_check_view(of), self._cause(cause), check_band_kind(kind), width)
         return np.interp(at, times, band.lower), np.interp(at, times, band.upper)
 
@@ -306,7 +306,7 @@ class SurvivalCurve(ReleasedChannels[Exits]):
             raise InvalidParameter(f"t outside [0, {end:g}] was asked for; write times in it")
         return times
 
-    def _shown(self, t: npt.ArrayLike) -> Array:
+    def _known_times(self, t: npt.ArrayLike) -> Array:
         times, until = numbers("t", t), self.until
         if not ((times >= 0) & (times <= until)).all():
             raise InvalidParameter(

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from neyman.aggregate import Columns, IntArray
+from neyman.functional._abstract import is_significant
 from neyman.functional._quantiles._step_basis import StepBasis
 from neyman.numerics import Array
 
@@ -33,7 +34,7 @@ def columns_of(
     probabilities: tuple[Fraction, ...],
     places: IntArray,
     counts: Array,
-    shown: Array,
+    hidden: float,
     *,
     coarser: bool,
 ) -> Columns:
@@ -48,9 +49,11 @@ def columns_of(
         places: nodes of the quantile, lower, upper, total_lower and total_upper, shape
             (groups, 5, probabilities).
         counts: of the rows of each group, noisy.
-        shown: whether that is told from 0: else there is no quantile, and intervals are the bounds.
+        hidden: half of the noise interval of a count. A group whose count is not above it has no
+            quantile, and its intervals are the bounds.
         coarser: whether the steps of the basis are larger than were asked for.
     """
+    shown = np.array([is_significant(float(n), hidden) for n in counts], bool)
     values, last = basis.values, basis.nodes - 1
     nowhere = np.array([0, 0, last, 0, last])[:, None]
     found = values[np.where(shown[:, None, None], places, nowhere)]

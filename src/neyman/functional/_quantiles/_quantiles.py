@@ -1,8 +1,5 @@
 """Many quantiles at once: the question, and how noisy counts up to each value answer it."""
 
-# scipy carries no types of its own.
-# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownMemberType=false
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +12,8 @@ import numpy.typing as npt
 from neyman.aggregate import Aggregate, Columns, Countable, IntArray, Noise
 from neyman.arguments import given
 from neyman.errors import InvalidParameter
-from neyman.functional._abstract import is_significant
 from neyman.functional._arrays import ArrayRecords, Units
+from neyman.functional._isotonic import isotonic
 from neyman.functional._quantiles._columns import NAMES, columns_of, half_rank
 from neyman.functional._quantiles._search import QuantileSearch, SearchReading
 from neyman.functional._quantiles._step_basis import StepBasis, StepCounts, distinct_step
@@ -209,18 +206,16 @@ class QuantileReading:
         hidden = width * math.sqrt(solved.variance[-1])
         z = float(ndtri(np.array((1 + confidence) / 2)))
         counts = solved.up_to[:, -1]
-        # A group whose number of rows is not told from 0 has no quantile.
-        shown = np.array([is_significant(float(n), hidden) for n in counts], bool)
-        places = np.zeros((len(counts), 5, self.rows), np.int64)
-        for group in np.flatnonzero(shown):
-            places[group] = self._places(solved.up_to[group], reach, z)
+        places = np.empty((len(counts), 5, self.rows), np.int64)
+        for found, up_to in zip(places, solved.up_to, strict=True):
+            found[:] = self._places(up_to, reach, z)
         return columns_of(
-            self.basis, self.probabilities, places, counts, shown, coarser=self.coarser
+            self.basis, self.probabilities, places, counts, hidden, coarser=self.coarser
         )
 
     def _places(self, counts: Array, reach: Array, z: float) -> IntArray:
         """Return quantiles and both intervals of one group, shape (5, probabilities)."""
-        last, n = len(counts) - 1, float(counts[-1])
+        last, n = len(counts) - 1, max(float(counts[-1]), 0.0)
         p = np.array([float(share) for share in self.probabilities])
         ranks = p * n + half_rank(p)
         place = np.minimum(np.searchsorted(_monotone(counts), ranks), last)
@@ -247,8 +242,6 @@ def _ends(apart: Array, reach: Array, place: IntArray) -> _Ends:
 
 def _monotone(counts: Array) -> Array:
     """Return the nearest non-decreasing counts that end with the same number."""
-    from scipy.optimize import isotonic_regression
-
     weights = np.ones(len(counts))
     weights[-1] = 1e9
-    return np.asarray(cast("Array", isotonic_regression(counts, weights=weights).x))
+    return isotonic(counts, weights)

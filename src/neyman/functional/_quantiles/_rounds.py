@@ -10,6 +10,7 @@ from typing import Final, Self, final
 import numpy as np
 
 from neyman.aggregate import IntArray
+from neyman.functional._bases._features import CLAMP
 from neyman.numerics import Array
 from neyman.sensitivity import Neighbors, Sensitivity
 
@@ -93,7 +94,8 @@ class Round:
         """Return the exact integers, shape (groups, places + 1).
 
         Places are put in order first: out of order a record could be in several cells, and move
-        the integers by more.
+        the integers by more. Each sum is clamped to [-2^62, 2^62]: that moves none further, and
+        the number of records, which is private, decides on no error.
 
         Args:
             up_to: F at every node, shape (groups, nodes).
@@ -101,7 +103,12 @@ class Round:
         """
         places, rows = np.sort(places, axis=1), np.arange(len(up_to))[:, None]
         ends = np.zeros((len(up_to), 1), np.int64), up_to[rows, places], up_to[:, -1:]
-        return np.diff(np.concatenate(ends, axis=1), axis=1) @ self.matrix.T
+        cells = np.diff(np.concatenate(ends, axis=1), axis=1)
+        largest = float(up_to[:, -1].max(initial=0)) * float(np.abs(self.matrix).max())
+        if largest < CLAMP:
+            return cells @ self.matrix.T
+        exactly = cells.astype(np.object_) @ self.matrix.T.astype(np.object_)
+        return np.clip(exactly, -CLAMP, CLAMP).astype(np.int64)
 
     def squares(self, neighbors: Neighbors) -> int:
         """Return the largest squared distance that one record moves the integers, exactly."""

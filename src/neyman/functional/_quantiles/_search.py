@@ -9,7 +9,7 @@ from typing import ClassVar, Final, NamedTuple, final
 import numpy as np
 
 from neyman.aggregate import Columns, DrawnNoise, IntArray, Noise
-from neyman.functional._abstract import is_significant
+from neyman.functional._bases._features import clamped
 from neyman.functional._quantiles._columns import NAMES, columns_of, half_rank
 from neyman.functional._quantiles._located import NoisyCounts
 from neyman.functional._quantiles._rounds import PAIRS, Round, rounds_of, sensitivity_of_rounds
@@ -102,7 +102,7 @@ class QuantileSearch:
 
     def sums(self, counts: IntArray) -> IntArray:
         """Return the exact integers: numbers of records up to each node, shape (groups, nodes)."""
-        return np.cumsum(counts, axis=-1, dtype=np.int64)
+        return np.cumsum(clamped(counts, self.nodes), axis=-1, dtype=np.int64)
 
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
         """Return how far one record moves what all rounds ask for."""
@@ -125,7 +125,7 @@ class QuantileSearch:
                 break
             parts.append((one, kept[:, first:middle], kept[:, middle:last]))
             first = last
-        return self._told(parts, max(stddev, _LEAST))
+        return self._pooled_answers(parts, max(stddev, _LEAST))
 
     def _run(self, exact: IntArray, stddev: float, draws: DrawnNoise | None) -> IntArray:
         up_to = exact.reshape(-1, self.nodes)
@@ -178,23 +178,25 @@ class QuantileSearch:
         low, high = -p * size - half_rank(p), (1 - p) * size - half_rank(p)
         return NoisyCounts.of(found.places, found.above, found.stddev, self.nodes - 1, (low, high))
 
-    def _told(self, parts: list[tuple[Round, IntArray, IntArray]], stddev: float) -> _Found:
+    def _pooled_answers(
+        self, parts: list[tuple[Round, IntArray, IntArray]], stddev: float
+    ) -> _Found:
         shares = len(self.probabilities)
         p = np.array([float(one) for one in self.probabilities])[:, None]
         moved = _TIE - half_rank(p)
         places, above, deviations = list[IntArray](), list[Array](), list[Array]()
         count, weight = np.zeros(len(parts[0][1])), 0.0
         for one, asked, noisy in parts:
-            told, length = noisy @ one.read.T, stddev * one.records_sd
+            sums, length = noisy @ one.read.T, stddev * one.records_sd
             # At which of the places in order each probability asked.
             rank = np.argsort(np.argsort(asked, axis=1, kind="stable"), axis=1)
             shape = -1, shares, len(one.targets)
-            up_to = np.take_along_axis(told, rank, 1).reshape(shape)
+            up_to = np.take_along_axis(sums, rank, 1).reshape(shape)
             places.append(asked.reshape(shape))
-            above.append(up_to - p * told[:, -1:, None] + moved)
+            above.append(up_to - p * sums[:, -1:, None] + moved)
             which = np.repeat(np.arange(shares), len(one.targets))
             deviations.append(stddev * one.deviations[rank, which].reshape(shape))
-            count += told[:, -1] / length**2
+            count += sums[:, -1] / length**2
             weight += 1 / length**2
         return _Found(
             places=np.concatenate(places, axis=2),
@@ -263,15 +265,13 @@ class SearchReading:
         found = [self._places(kept[low : low + _BLOCK], noise.stddev, confidence) for low in blocks]
         places = np.concatenate([one[0] for one in found])
         counts = np.concatenate([one[1] for one in found])
-        hidden = found[0][2]
-        shown = np.array([is_significant(float(n), hidden) for n in counts], bool)
         order = [self.search.probabilities.index(p) for p in self.probabilities]
         return columns_of(
             self.search.basis,
             self.probabilities,
             places[..., order],
             counts,
-            shown,
+            found[0][2],
             coarser=self.coarser,
         )
 
@@ -329,10 +329,10 @@ def _rejected(
     none = np.zeros((*places.shape[:2], 1), np.int64)
     against_later = np.cumsum(np.maximum(above / length, 0), axis=2)
     against_earlier = np.cumsum(np.maximum(-above / length, 0)[..., ::-1], axis=2)
-    told = np.concatenate([none, against_later], axis=2)
-    told += np.concatenate([against_earlier[..., ::-1], none], axis=2)
+    evidence = np.concatenate([none, against_later], axis=2)
+    evidence += np.concatenate([against_earlier[..., ::-1], none], axis=2)
     edges = np.concatenate([none - 1, places, none + last], axis=2)
-    allowed = (told <= limit * math.sqrt(PAIRS)) & (np.diff(edges, axis=2) > 0)
+    allowed = (evidence <= limit * math.sqrt(PAIRS)) & (np.diff(edges, axis=2) > 0)
     lower = np.where(allowed, edges[..., :-1] + 1, last).min(axis=2)
     upper = np.where(allowed, edges[..., 1:], 0).max(axis=2)
     return lower, upper

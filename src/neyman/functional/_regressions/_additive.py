@@ -1,44 +1,30 @@
 """A private regression on several features: a sum of curves, and of surfaces of two features."""
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache
-from itertools import combinations
-from typing import Final, Self, TypeAlias, cast, final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from neyman.aggregate import Aggregate, Columns, IntArray
-from neyman.arguments import check_list, check_type, given, whole
+from neyman.aggregate import Aggregate
+from neyman.arguments import whole
 from neyman.digests import digest
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords, Units, rows
 from neyman.functional._bases._abstract_basis import CoefficientReading
-from neyman.functional._bases._domain import Interval, side_of
-from neyman.nodes import Nodes
-from neyman.numerics import Array
-from neyman.sensitivity import Neighbors, Sensitivity
+from neyman.functional._bases._domain import Interval
+from neyman.functional._regressions._additive_terms import (
+    MOST_DEGREE,
+    AdditiveTerms,
+    feature_domains,
+    feature_pairs,
+)
+from neyman.sensitivity import Neighbors
 
-__all__ = ["SCALE", "AdditiveTerms", "Degrees", "additive_regression"]
-
-# A function of a place: the degree of Legendre's polynomial in each feature that it depends on.
-Degrees: TypeAlias = tuple[tuple[int, int], ...]
+__all__ = ["additive_regression"]
 
 # Raise it whenever the integers of an unchanged question change.
 _RULES: Final = 1
-# What an integer of a feature counts for a polynomial of value 1.
-SCALE: Final = 1 << 10
-# Places of a feature, and rows that are added up together.
-_NODES: Final = (1 << 10) + 1
-_PIECE: Final = 1 << 16
-# A polynomial of degree j has the share (4/5)^(j - 1) of what a straight line has.
-_SHARE: Final = Fraction(4, 5)
-_MOST_FEATURES: Final = 16
-_MOST_DEGREE: Final = 12
-_MOST_TERMS: Final = 300
 # Degree 4; from so many records on 6, and 8.
 _DEGREES: Final = ((2_000, 4), (50_000, 6))
 
@@ -94,7 +80,11 @@ def additive_regression(
         from noisy sums of products.
     """
     terms = AdditiveTerms(
-        _domains(domains), response, _degree(records, degree), _pairs(interactions), neighbors
+        feature_domains(domains),
+        response,
+        _degree(records, degree),
+        feature_pairs(interactions),
+        neighbors,
     )
     array = rows(x, len(terms.domains), "x")
     arrays = ArrayRecords.of(
@@ -127,293 +117,6 @@ def additive_regression(
     )
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class AdditiveTerms:
-    """The polynomials of a sum of curves, and the integers of a record.
-
-    With t the place of a feature in [-1, 1], rounded to 1,025 nodes, the integers of a record are
-
-        u_0 = 2^10,   u = round(2^10 (4/5)^(j - 1) P_j(t)),   floor(u u' / 2^10) of an interaction
-        u_a u_b  for a <= b,   and   k u_a,   k its response in steps from the middle, |k| <= K
-
-    P_j is Legendre's polynomial. K^2 is the largest sum of all u_a^2, so that the noise of both
-    kinds of sums is alike in a curve that runs from bound to bound. Without the products [0, 0]
-    where the number of records is public.
-
-    Attributes:
-        domains: where the features lie.
-        response: the bounds of y.
-        degree: of the polynomials; of an interaction, of both together.
-        interactions: pairs of features, each in order.
-        neighbors: the neighbouring relation.
-    """
-
-    domains: tuple[Interval, ...]
-    response: Interval
-    degree: int
-    interactions: tuple[tuple[int, int], ...]
-    neighbors: Neighbors
-
-    def __post_init__(self) -> None:
-        """Refuse what is no question.
-
-        Raises:
-            InvalidParameter: if an interaction is none of two features, or there are more than
-                300 polynomials.
-        """
-        instead = 'the bounds of y, Interval(lower, upper, outside="clip")'
-        check_type("response", self.response, Interval, instead)
-        known = set(combinations(range(len(self.domains)), 2))
-        wrong = [pair for pair in self.interactions if pair not in known]
-        if wrong or len(set(self.interactions)) < len(self.interactions):
-            raise InvalidParameter(
-                f"interactions must be pairs of two features from 0 to {len(self.domains) - 1}, "
-                f"each once; got {self.interactions}. Write such as [(0, 1)]"
-            )
-        if self.interactions and self.degree < 2:
-            raise InvalidParameter("interactions need a degree of at least 2; write degree=2")
-        if len(self.functions) > _MOST_TERMS:
-            raise InvalidParameter(
-                f"a regression must have at most {_MOST_TERMS} polynomials; these domains, degree "
-                f"and interactions have {len(self.functions)}. Write a smaller degree or fewer of "
-                "them"
-            )
-        _ = self.axes
-
-    @property
-    def counted(self) -> bool:
-        """Whether the number of records is private and released."""
-        return self.neighbors == "add_remove"
-
-    @property
-    def functions(self) -> tuple[Degrees, ...]:
-        """The polynomials: the constant, those of each feature, those of each interaction."""
-        up_to = range(1, self.degree + 1)
-        alone = [((axis, j),) for axis in range(len(self.domains)) for j in up_to]
-        joint = [
-            ((k, i), (m, j))
-            for k, m in self.interactions
-            for i in up_to
-            for j in range(1, self.degree + 1 - i)
-        ]
-        return (), *alone, *joint
-
-    @property
-    def shares(self) -> Array:
-        """The scale of each polynomial, that of the constant 1."""
-        degrees = [sum(j - 1 for _, j in function) for function in self.functions]
-        return float(_SHARE) ** np.array(degrees, np.float64)
-
-    @property
-    def axes(self) -> tuple[Nodes, ...]:
-        """The nodes of each feature, and those that y is rounded to: at place i is k = i - K."""
-        steps = 2 * self.steps
-        return (
-            *(side.places(float(side.length) / (_NODES - 1), _NODES) for side in self.domains),
-            self.response.places(float(self.response.length) / steps, steps + 1),
-        )
-
-    @property
-    def steps(self) -> int:
-        """K: so many steps from the middle of the response to either bound."""
-        return math.isqrt(self._largest(2))
-
-    @property
-    def size(self) -> int:
-        """How many integers are released."""
-        number = len(self.functions)
-        return number * (number + 1) // 2 - (not self.counted) + number
-
-    @property
-    def label_names(self) -> tuple[str, ...]:
-        """What the columns of `labels` are called."""
-        return "first", "second"
-
-    def labels(self) -> Columns:
-        """Return which two polynomials each integer is of, or which one and y."""
-        names = [_named(function) for function in self.functions]
-        first, second = ([names[int(place)] for place in at] for at in self.pairs())
-        return {"first": first + names, "second": second + ["y"] * len(names)}
-
-    def pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Return the two polynomials of each product, in the order of the integers."""
-        first, second = np.triu_indices(len(self.functions))
-        least = 0 if self.counted else 1
-        return first[least:], second[least:]
-
-    def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
-        return {
-            "domains": [domain.record() for domain in self.domains],
-            "response": self.response.record(),
-            "degree": self.degree,
-            "interactions": [list(pair) for pair in self.interactions],
-            "neighbors": self.neighbors,
-        }
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Rebuild them.
-
-        Raises:
-            InvalidParameter: if what it describes is refused.
-            KeyError, TypeError, ValueError: if it is no such record.
-        """
-        domains = cast("list[Mapping[str, object]]", record["domains"])
-        pairs = cast("list[tuple[int, int]]", record["interactions"])
-        neighbors = record["neighbors"]
-        if neighbors not in ("add_remove", "replace_one"):
-            raise ValueError("no neighbouring relation")
-        return cls(
-            _domains([side_of(domain) for domain in domains]),
-            cast("Interval", side_of(cast("Mapping[str, object]", record["response"]))),
-            _degree(None, cast("int", record["degree"])),
-            _pairs(pairs),
-            neighbors,
-        )
-
-    @property
-    def middle(self) -> float:
-        """Half way between the bounds of the response."""
-        return float((self.response.lower + self.response.upper) / 2)
-
-    @property
-    def half(self) -> float:
-        """B, half the distance of the bounds."""
-        return float(self.response.length / 2)
-
-    def values(self, places: Mapping[int, Array]) -> Array:
-        """Return all polynomials at places, shape (..., functions), 0 of a feature without places.
-
-        Args:
-            places: of each feature, shape (...) each.
-
-        Raises:
-            InvalidParameter: if a place is outside its domain.
-        """
-        tables = {
-            axis: np.polynomial.legendre.legvander(
-                2 * self.domains[axis].located(x) / float(self.domains[axis].length) - 1,
-                self.degree,
-            )
-            for axis, x in places.items()
-        }
-        shape = next(iter(places.values())).shape
-        found = np.zeros((*shape, len(self.functions)))
-        for column, function in enumerate(self.functions):
-            if all(axis in tables for axis, _ in function):
-                found[..., column] = math.prod(
-                    (tables[axis][..., j] for axis, j in function), start=np.ones(shape)
-                )
-        return found
-
-    # -- the integers -------------------------------------------------------------------------
-
-    def sums(self, columns: Sequence[npt.NDArray[np.generic]]) -> IntArray:
-        """Return the exact sums over records.
-
-        Below 2^60: 2^36 records of at most 2^10 K each, K < 2^14. Of a piece all sums of doubles
-        are integers below 2^53, in whatever order.
-
-        Args:
-            columns: the features and y, shape (n,) each.
-        """
-        number, axes = len(self.functions), self.axes
-        products = np.zeros((number, number), np.int64)
-        responses = np.zeros(number, np.int64)
-        for first in range(0, len(columns[0]), _PIECE):
-            places = [
-                axis.index(column[first : first + _PIECE].astype(np.float64))
-                for axis, column in zip(axes, columns, strict=True)
-            ]
-            pairs = zip(axes, places, strict=True)
-            here = np.logical_and.reduce([place < axis.number for axis, place in pairs])
-            *features, answers = (place[here] for place in places)
-            integers = self._integers(features).astype(np.float64)
-            products += (integers.T @ integers).astype(np.int64)
-            responses += ((answers - self.steps).astype(np.float64) @ integers).astype(np.int64)
-        return np.concatenate([products[self.pairs()], responses])
-
-    def sensitivity(self) -> Sensitivity:
-        """Return how far one record moves the sums.
-
-        With A the sum of u_a^2, Q that of u_a^4,
-
-            add_remove    l2^2 = (A^2 + Q) / 2 + K^2 A
-            replace_one   l2^2 = 2 (that - u_0^4) + 2 K^2 t - t^2 + u_0^4,   t = min(K^2, A)
-
-        A and Q are largest where every feature is at an end. The second: the product of what two
-        records add is at least (t^2 - u_0^4) / 2 - K^2 t, t the sum of u_a u'_a.
-
-        Error: never too small. Exact for add_remove without interactions.
-        """
-        squares, fourths, k = self._largest(2), self._largest(4), self.steps
-        found = Fraction(squares**2 + fourths, 2) + k * k * squares
-        largest = SCALE * max(SCALE, k)
-        if not self.counted:
-            t = min(k * k, squares)
-            found = 2 * (found - SCALE**4) + 2 * k * k * t - t * t + SCALE**4
-            largest *= 2
-        return Sensitivity(
-            neighbors=self.neighbors, l2_squared=found, coordinates=self.size, largest=largest
-        )
-
-    def _integers(self, places: Sequence[IntArray]) -> IntArray:
-        """Return u of rows at these nodes, shape (rows, functions)."""
-        tables = [_legendre(self.degree)[:, at] for at in places]
-        found = np.empty((len(self.functions), len(places[0])), np.int64)
-        for row, function in zip(found, self.functions, strict=True):
-            row[:] = SCALE
-            for axis, j in function:
-                row[:] = row * tables[axis][j - 1] // SCALE
-        return found.T
-
-    def _largest(self, power: int) -> int:
-        """Return the largest sum of |u_a| to a power; 1 more of an interaction, for its floor."""
-        most = np.abs(_legendre(self.degree)).max(axis=1).tolist()
-        found = 0
-        for function in self.functions:
-            bound = SCALE
-            for _, j in function:
-                bound = bound * most[j - 1] // SCALE
-            found += (bound + (len(function) > 1)) ** power
-        return found
-
-
-@lru_cache(maxsize=_MOST_DEGREE)
-def _legendre(degree: int) -> IntArray:
-    """Return the integers of P_1 ... P_degree at the nodes, shape (degree, nodes); exactly."""
-    half = (_NODES - 1) // 2
-    found = np.empty((degree, _NODES), np.int64)
-    for node in range(_NODES):
-        t = Fraction(node - half, half)
-        before, now = Fraction(1), t
-        for j in range(1, degree + 1):
-            found[j - 1, node] = math.floor(SCALE * _SHARE ** (j - 1) * now + Fraction(1, 2))
-            before, now = now, ((2 * j + 1) * t * now - j * before) / (j + 1)
-    found.setflags(write=False)
-    return found
-
-
-def _named(function: Degrees) -> str:
-    return " ".join(f"x{axis}:P{j}" for axis, j in function) or "1"
-
-
-def _domains(domains: object) -> tuple[Interval, ...]:
-    instead = 'a list with one Interval(lower, upper, outside="clip") for each feature'
-    check_list("domains", domains, instead)
-    sides = tuple(cast("Sequence[object]", domains))
-    if not 1 <= len(sides) <= _MOST_FEATURES:
-        raise InvalidParameter(
-            f"domains must be those of 1 to {_MOST_FEATURES} features; got {len(sides)}. Write "
-            f"{instead}"
-        )
-    for side in sides:
-        check_type("each of domains", side, Interval, 'Interval(lower, upper, outside="clip")')
-    return cast("tuple[Interval, ...]", sides)
-
-
 def _degree(records: int | None, degree: int | None) -> int:
     if (records is None) == (degree is None):
         raise InvalidParameter(
@@ -421,20 +124,6 @@ def _degree(records: int | None, degree: int | None) -> int:
             "guess of how many there are, or degree=, that of the polynomials"
         )
     if degree is not None:
-        return whole("degree", degree, 1, _MOST_DEGREE)
+        return whole("degree", degree, 1, MOST_DEGREE)
     number = whole("records", records, 1, 2**53)
     return next((found for most, found in _DEGREES if number <= most), _DEGREES[-1][1] + 2)
-
-
-def _pairs(interactions: object) -> tuple[tuple[int, int], ...]:
-    instead = "a list of pairs of features, such as [(0, 1)]"
-    check_list("interactions", interactions, instead)
-    pairs: list[tuple[int, int]] = []
-    for pair in cast("Sequence[object]", interactions):
-        check_list("interactions", pair, instead)
-        both = cast("Sequence[object]", pair)
-        axes = [axis for axis in both if type(axis) is int]
-        if len(axes) != len(both) or len(both) != len(("first", "second")):
-            raise InvalidParameter(f"{given('interactions', both)} is no pair; write {instead}")
-        pairs.append((min(axes), max(axes)))
-    return tuple(pairs)

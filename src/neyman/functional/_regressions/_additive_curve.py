@@ -15,15 +15,13 @@ from neyman.errors import InvalidParameter
 from neyman.functional._abstract import NoisyCount
 from neyman.functional._arguments import numbers
 from neyman.functional._channels import ReleasedChannels
-from neyman.functional._regressions._additive import SCALE, AdditiveTerms
 from neyman.functional._regressions._additive_fit import AdditiveFit, AdditiveSums
+from neyman.functional._regressions._additive_terms import SCALE, AdditiveTerms, Features
 from neyman.numerics import Array
 from neyman.overriding import override
 
 __all__ = ["AdditiveCurve", "Effect"]
 
-# The number of all records is not told from 0 below so many deviations of its noise.
-_COUNTED: Final = 3.0
 _MOST_KEPT: Final = 8
 
 
@@ -87,10 +85,10 @@ class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
         found = terms.middle + terms.half * (self._polynomials(x) @ self.fit.mean)
         return np.asarray(np.clip(found, low, high), np.float64)
 
-    def noise_sd(self, x: npt.ArrayLike) -> Array:
-        """Return what the release leaves open of the mean at each place, as a deviation.
+    def sd(self, x: npt.ArrayLike) -> Array:
+        """Return the standard deviation of the mean at each place, given the release.
 
-        Noise, drawing of records and shrinkage: the deviation of the curve given the sums.
+        It holds noise, drawing of records and shrinkage.
 
         Raises:
             InvalidParameter: as a call does.
@@ -100,8 +98,7 @@ class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
     @property
     def effects(self) -> tuple["Effect", ...]:
         """The curve of each feature, then the surface of each interaction."""
-        groups = dict.fromkeys(map(_features, self.channels.functions[1:]))
-        return tuple(Effect(self, group) for group in groups)
+        return tuple(Effect(self, features) for features in self.channels.groups if features)
 
     def effect(self, *features: int) -> "Effect":
         """Return the curve of one feature, or the surface of an interaction.
@@ -138,7 +135,7 @@ class Effect(Displayed):
     """
 
     curve: AdditiveCurve = field(repr=False)
-    features: tuple[int, ...]
+    features: Features
 
     def __call__(self, x: npt.ArrayLike) -> Array:
         """Return the effect at each place, in the units of y.
@@ -152,8 +149,8 @@ class Effect(Displayed):
         found = self.curve.channels.half * (self._polynomials(x) @ self.curve.fit.mean)
         return np.asarray(found, np.float64)
 
-    def noise_sd(self, x: npt.ArrayLike) -> Array:
-        """Return what the release leaves open of it at each place, as a deviation.
+    def sd(self, x: npt.ArrayLike) -> Array:
+        """Return its standard deviation at each place, given the release.
 
         Raises:
             InvalidParameter: as a call does.
@@ -163,9 +160,9 @@ class Effect(Displayed):
     @property
     def importance(self) -> float:
         """The standard deviation of the effect over the records, in the units of y: an estimate."""
-        fit, some = self.curve.fit, self._own
+        fit, some = self.curve.fit, self.curve.channels.groups[self.features]
         means, part = fit.products[0, some], fit.mean[some]
-        spread = fit.products[np.ix_(some, some)] - np.outer(means, means)
+        spread = fit.products[some, some] - np.outer(means, means)
         return self.curve.channels.half * math.sqrt(max(float(part @ spread @ part), 0.0))
 
     def grid(self, points: int) -> tuple[Array, Array]:
@@ -182,23 +179,21 @@ class Effect(Displayed):
         x = self.curve.channels.domains[axis].grid(points)
         return x, self(x)
 
-    @property
-    def _own(self) -> npt.NDArray[np.bool_]:
-        """Which of the polynomials are its own."""
-        return np.array([_features(one) == self.features for one in self.curve.channels.functions])
-
     def _polynomials(self, x: npt.ArrayLike) -> Array:
         """Return its polynomials at places less their means, and 0 for all others."""
         places = numbers("x", x)[..., None] if len(self.features) == 1 else x
         each = _features_of(places, len(self.features))
-        found = self.curve.channels.values(dict(zip(self.features, each, strict=True)))
-        return np.where(self._own, found - self.curve.fit.products[0], 0.0)
+        terms, means = self.curve.channels, self.curve.fit.products[0]
+        values = terms.values(dict(zip(self.features, each, strict=True)))
+        own, found = terms.groups[self.features], np.zeros(values.shape)
+        found[..., own] = values[..., own] - means[own]
+        return found
 
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _fit_of(curve: AdditiveCurve) -> AdditiveFit:
     number = curve.noisy_count
-    if number.count <= max(_COUNTED * number.stddev, 0.0):
+    if not number.exceeds_noise:
         raise InvalidParameter(
             f"the released number of records is {number.count:.6g} ± {number.stddev:.3g} of noise, "
             "so there is no curve: the noise is as large as the data; spend more"
@@ -206,10 +201,6 @@ def _fit_of(curve: AdditiveCurve) -> AdditiveFit:
     integers = np.array(curve.integers, np.float64)
     sums = AdditiveSums.of(curve.channels, integers, curve.stddev, curve.records)
     return AdditiveFit.of(curve.channels, sums)
-
-
-def _features(function: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
-    return tuple(axis for axis, _ in function)
 
 
 def _features_of(x: npt.ArrayLike, number: int) -> list[Array]:

@@ -5,14 +5,13 @@
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Final, NamedTuple, Self, final
 
 import numpy as np
 
-from neyman.functional._regressions._additive import SCALE, AdditiveTerms, Degrees
+from neyman.functional._regressions._additive_terms import SCALE, AdditiveTerms
 from neyman.numerics import Array
 
 __all__ = ["AdditiveFit", "AdditiveSums"]
@@ -155,7 +154,7 @@ def _likeliest(
 
     functions = terms.functions
     falls = fall ** np.array([sum(j for _, j in one) - 1 for one in functions[1:]], np.float64)
-    groups = list(_groups(terms))[1:]
+    groups = list(terms.groups.values())[1:]
     prior = np.concatenate([[_CONSTANT], _FIRST * falls])
     found = _Given(-math.inf, np.zeros(data.size), np.diag(prior))
     for _ in range(_STEPS):
@@ -177,14 +176,6 @@ def _likeliest(
     return found
 
 
-def _groups(terms: AdditiveTerms) -> Iterator[slice]:
-    """Yield the constant, and the polynomials of each feature and of each interaction."""
-    axes = [tuple(axis for axis, _ in one) for one in terms.functions]
-    for group in dict.fromkeys(axes):
-        first = axes.index(group)
-        yield slice(first, first + axes.count(group))
-
-
 def _denoised(terms: AdditiveTerms, sums: AdditiveSums) -> Array:
     """Return the mean products of the polynomials, nearer to those of independent features.
 
@@ -194,13 +185,11 @@ def _denoised(terms: AdditiveTerms, sums: AdditiveSums) -> Array:
     positive definite.
     """
     seen, noise = sums.products / sums.number, sums.product_sd / sums.number
-    groups = list(_groups(terms))
+    groups = list(terms.groups.values())
     first = np.concatenate([[1.0], *(_shrunk(seen[0, g], noise[0, g]) for g in groups[1:])])
     means = np.clip(first, -1.0, 1.0)
     tables = [_own_products(terms, means, axis) for axis in range(len(terms.domains))]
-    found = np.array(
-        [[_independent(a, b, tables) for b in terms.functions] for a in terms.functions]
-    )
+    found = _independent(terms, tables)
     found[0], found[:, 0] = means, means
     for k, rows in enumerate(groups[1:], 1):
         for columns in groups[k:]:
@@ -226,14 +215,18 @@ def _own_products(terms: AdditiveTerms, means: Array, axis: int) -> Array:
     """Return the mean products of the polynomials of one feature, by its density."""
     nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
     values = np.polynomial.legendre.legvander(nodes, terms.degree)
-    own = means[[k for k, one in enumerate(terms.functions) if {a for a, _ in one} <= {axis}]]
+    own = np.concatenate([means[:1], means[terms.groups[axis,]]])
     density = values @ ((2 * np.arange(terms.degree + 1) + 1) * own)
     masses = np.maximum(density, _LEAST_DENSITY) * weights
     return (values.T * (masses / masses.sum())) @ values
 
 
-def _independent(first: Degrees, second: Degrees, tables: list[Array]) -> float:
-    """Return the mean product of two polynomials of independent features."""
-    one, other = dict(first), dict(second)
-    axes = one.keys() | other.keys()
-    return math.prod(float(tables[k][one.get(k, 0), other.get(k, 0)]) for k in axes)
+def _independent(terms: AdditiveTerms, tables: list[Array]) -> Array:
+    """Return the mean products of the polynomials of independent features."""
+    functions = terms.functions
+    degrees = np.zeros((len(functions), len(tables)), np.intp)
+    for row, function in zip(degrees, functions, strict=True):
+        for axis, degree in function:
+            row[axis] = degree
+    pairs = zip(tables, degrees.T, strict=True)
+    return np.prod([table[np.ix_(degree, degree)] for table, degree in pairs], axis=0)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
+from neyman.functional._abstract import NoisyCount
 from neyman.functional._generator import Generator
 from neyman.functional._regressions._likelihoods import RESIDUALS, VARIANCES, Chances
 from neyman.functional._regressions._model import Model, polynomial_variances, spectrum
@@ -25,9 +26,7 @@ __all__ = ["GaussianProcess", "Process"]
 _LEVEL: Final = 0.25
 # Processes of a smaller chance than this are left out.
 _LEAST_CHANCE: Final = 0.01
-# The number of all records is not told from 0 below so many deviations of its noise.
-_COUNTED: Final = 3.0
-# Nor is one nearby below so many.
+# A number of records nearby is more than its noise from so many standard deviations on.
 _BEYOND: Final = 4.0
 # Nearby is a quarter of the length-scale, but at least this share of the domain.
 _NEARBY: Final = 1 / 32
@@ -190,11 +189,13 @@ class GaussianProcess(Smoother):
         Raises:
             InvalidParameter: if the number of all records cannot be told from its noise.
         """
-        count, noise = float(sums.counts[0].real), table.deviations[0] / float(table.shares[0])
-        if table.channels.counted and count < _COUNTED * noise:
+        stddev = float(table.deviations[0] / table.shares[0])
+        total = NoisyCount(float(sums.counts[0].real), stddev)
+        if table.channels.counted and not total.exceeds_noise:
             raise InvalidParameter(
-                f"the released number of records is {count:.6g} with noise of standard deviation "
-                f"{noise:.3g}, so it cannot be told from 0 and there is no curve; spend more"
+                f"the released number of records is {total.count:.6g} with noise of standard "
+                f"deviation {stddev:.3g}, so it cannot be told from 0 and there is no "
+                "curve; spend more"
             )
         masses = deblurred(table, sums.counts)
         reach = int(max(self.window / 2, table.places[-1] * _NEARBY) / table.step)
@@ -203,8 +204,8 @@ class GaussianProcess(Smoother):
         h, most = float(table.channels.bandwidth), float(table.channels.domain.largest_bandwidth)
         wide = min(max(self.window, h), most)
         spread = table.deviations[0] * float(table.sd(table.rows(wide)).max()) * reach * table.step
-        told = (number >= _BEYOND * spread) & table.has_records(sums, wide)
-        return told | (number + 2 * spread >= _SPARSE * even)
+        occupied = (number >= _BEYOND * spread) & table.has_records(sums, wide)
+        return occupied | (number + 2 * spread >= _SPARSE * even)
 
     @override
     def values(self, table: Table, sums: Sums) -> Array:

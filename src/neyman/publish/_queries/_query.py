@@ -114,7 +114,7 @@ class Query(Section, ABC):
     companion: Part | None = None
     """The share of its budget that tells what limits and bounds did; 0.02 by default, 0: none."""
     delta: Delta | None = None
-    """What it may spend of delta_for_groups in [budget], with by = the NAME of [unknown.NAME]."""
+    """What it may spend of delta_aside in [budget], with by = the NAME of [unknown.NAME]."""
     title: str | None = None
     """Of its answer. This and all below are no part of the question, and can change any time."""
     note: str | None = None

@@ -1,0 +1,120 @@
+"""Shuffled passes: what holds without amplification, and what an attack is known to reach."""
+
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from neyman.accounting._whole import whole_number
+from neyman.curves import TradeOff, dominated_by, gdp, piecewise_hull
+from neyman.numerics import (
+    Interval,
+    Real,
+    exact_positive,
+    expm1,
+    normal_log_sf,
+)
+from neyman.sensitivity import Neighbors, check_neighbors
+
+__all__ = ["shuffled_attack", "shuffled_passes"]
+
+# Thresholds, and standard deviations beyond the largest mean.
+_THRESHOLDS, _FAR = 160, 9.0
+# Errors are rounded up to multiples of it, so that fractions stay short.
+_UNIT: Final = 2.0**-70
+# With the record, and without it: what it adds to a batch of records that each add -1, over -1.
+_MOVED: Final[dict[Neighbors, tuple[int, int]]] = {"add_remove": (2, 1), "replace_one": (2, 0)}
+
+
+def shuffled_passes(
+    *, noise_multiplier: Real, steps: int, epochs: int = 1, neighbors: Neighbors = "add_remove"
+) -> TradeOff:
+    """Return noisy gradient descent on shuffled passes, for which no amplification is proved.
+
+        gdp(1 / noise_multiplier) ** epochs,    gdp(2 / noise_multiplier) ** epochs  (replace_one)
+
+    Each record is in one batch of an epoch, whatever the order is, and so it is as private as in
+    batches of a known order.
+
+    Args:
+        noise_multiplier: standard deviation of the noise on the summed gradients, over the norm
+            that each record's gradient is clipped to; positive.
+        steps: batches of an epoch.
+        epochs: how often the records are passed, in a new random order.
+        neighbors: "add_remove", a place in the order filled or empty; or "replace_one".
+
+    Guarantee: a bound: `answer.of` is "class", and its other end is `shuffled_attack`.
+
+    Raises:
+        InvalidParameter: if a parameter is outside.
+
+    Source: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha and Zhang (2024), "How private are DP-SGD
+        implementations?"
+
+    >>> found = shuffled_passes(noise_multiplier=1, steps=100).epsilon(1e-5, bracket=True)
+    >>> f"{found.lower:.2f} {found.upper:.2f} {found.of}"
+    '4.06 4.38 class'
+    """
+    passes = whole_number(epochs, "epochs", least=1)
+    attack = shuffled_attack(noise_multiplier=noise_multiplier, steps=steps, neighbors=neighbors)
+    moved = _MOVED[neighbors][0] - _MOVED[neighbors][1]
+    bound = gdp(moved / exact_positive(noise_multiplier, "noise_multiplier"))
+    return dominated_by(bound, attained=attack) ** passes
+
+
+def shuffled_attack(
+    *, noise_multiplier: Real, steps: int, neighbors: Neighbors = "add_remove"
+) -> TradeOff:
+    """Return what an epoch of shuffled batches loses at least: an attack, which is no guarantee.
+
+    All other records add -1 to a sum, the one adds 1; the attack reads off how far the largest of
+    the T noisy sums is above a batch of the others. Whatever batch the record is in,
+
+        P(largest <= c) = Phi((c - 2)/sigma) Phi(c/sigma)^(T - 1)
+
+    with it, (c - 1) in place of (c - 2) where its place is empty, and c where it adds -1, too.
+
+    Args:
+        noise_multiplier: sigma, as in `shuffled_passes`.
+        steps: T, batches of an epoch.
+        neighbors: "add_remove" or "replace_one".
+
+    Guarantee: none for a mechanism. The curve is never below the attack's: its errors are rounded
+        up, and between its thresholds it guesses.
+
+    Raises:
+        InvalidParameter: if a parameter is outside.
+
+    Source: Chua et al. (2024), theorem 4.2 and section 4.
+
+    >>> f"{shuffled_attack(noise_multiplier=1, steps=100).epsilon(1e-5):.2f}"
+    '4.06'
+    """
+    sigma = exact_positive(noise_multiplier, "noise_multiplier")
+    count = whole_number(steps, "steps", least=1)
+    with_it, without = _MOVED[check_neighbors(neighbors)]
+    noise = float(sigma)
+    # The largest of T normal numbers is about here, and hardly anything is below.
+    low = min(-_FAR, float(np.sqrt(2 * np.log(count))) - _FAR) * noise if count < 50 else 0.0
+    places = np.linspace(low, with_it + _FAR * noise, _THRESHOLDS)
+    false_alarms = _above(places, without, sigma, count)
+    misses = 1 - _above(places, with_it, sigma, count)
+    knots = {Fraction(0): Fraction(1), Fraction(1): Fraction(0)}
+    for x, y in zip(_up(false_alarms.upper), _up(misses.upper), strict=True):
+        knots[x] = min(y, knots.get(x, Fraction(1)))
+    alphas = sorted(knots)
+    pair = piecewise_hull(alphas, [knots[x] for x in alphas]).remove
+    return TradeOff(pair, pair.swap())
+
+
+def _above(places: npt.NDArray[np.float64], mean: int, sigma: Fraction, count: int) -> Interval:
+    """Return P(largest > c), of one normal number with a mean and T - 1 without."""
+    c, scale = Interval.exactly(places), Interval.of(sigma)
+    one, others = normal_log_sf((mean - c) / scale), normal_log_sf(-c / scale)
+    return -expm1(one + (count - 1) * others)
+
+
+def _up(errors: npt.NDArray[np.float64]) -> list[Fraction]:
+    """Return errors as short fractions, rounded up."""
+    return [Fraction(int(np.ceil(min(x, 1.0) / _UNIT))) * Fraction(_UNIT) for x in errors]

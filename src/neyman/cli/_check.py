@@ -1,0 +1,75 @@
+"""`neyman check`: whether a training stays within a bound, for programs that build others."""
+
+import argparse
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from neyman.cli._numbers import WrongUsage, number
+from neyman.cli._say import say, say_json
+from neyman.curves import TradeOff
+from neyman.numerics import at_most, text
+from neyman.training import RunRecord, doctor
+
+__all__ = ["run"]
+
+# A record of which the file says more than its phases is refused whatever the bounds are.
+_CONTRADICTIONS = {"claims_less", "shuffled_batches"}
+
+
+def run(options: argparse.Namespace) -> int:
+    """Say whether a record agrees with itself and stays within the bounds; 1 if not."""
+    bounds = _bounds(options)
+    delta = Fraction(0) if options.delta is None else number(options.delta, "--delta")
+    if not 0 <= delta < 1:
+        raise WrongUsage(f"--delta {options.delta} was given; write a number in [0, 1)")
+    record = RunRecord.read(options.path)
+    found = list(_refusals(record, bounds, delta, options))
+    if options.json:
+        say_json({"format": "neyman.check", "version": 1, "holds": not found, "refused": found})
+    else:
+        say("\n".join(found) or f"{options.path}: holds")
+    return 1 if found else 0
+
+
+def _bounds(options: argparse.Namespace) -> dict[str, Fraction]:
+    """Return the bounds by the view that they are on."""
+    given = {"mu": options.max_mu, "epsilon": options.max_epsilon}
+    bounds = {
+        name: number(words, f"--max-{name}") for name, words in given.items() if words is not None
+    }
+    if any(bound < 0 for bound in bounds.values()):
+        raise WrongUsage("a bound below 0 was given; write one of at least 0")
+    if "epsilon" in bounds and options.delta is None:
+        raise WrongUsage("--delta is missing; write --max-epsilon with --delta, such as 1e-5")
+    return bounds
+
+
+def _refusals(
+    record: RunRecord, bounds: dict[str, Fraction], delta: Fraction, options: argparse.Namespace
+) -> Iterator[str]:
+    """Yield what speaks against the record, and against the bounds."""
+    findings = doctor(record, delta=None if options.delta is None else delta)
+    # Without a curve nothing holds, and every bound is exceeded.
+    curves: dict[TradeOff, str] = {}
+    for finding in findings:
+        if finding.curve is None or finding.name in _CONTRADICTIONS:
+            yield f"{finding.name}: {finding.seen} {finding.holds}"
+        else:
+            curves.setdefault(finding.curve, f" ({finding.name})")
+    if any(finding.name == "unknown_guarantee" for finding in findings):
+        return
+    for curve, why in {record.curve: "", **curves}.items():
+        for name, bound in bounds.items():
+            value = _value(curve, name, delta)
+            if not value <= bound:
+                shown = at_most(value, 6) if value < math.inf else "infinite"
+                at = f" at delta = {text(delta).replace('e-0', 'e-')}" if delta else ""
+                yield f"{name}{at} is at most {shown}, above the bound {text(bound)}{why}"
+
+
+def _value(curve: TradeOff, name: str, delta: Fraction) -> float:
+    bound = curve.dominating()
+    if name == "mu":
+        return float(bound.mu(slack=float(delta)))
+    return float(bound.epsilon(float(delta)))

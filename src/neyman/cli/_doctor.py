@@ -1,0 +1,29 @@
+"""`neyman doctor`: what a run record shows to be wrong with a training."""
+
+import argparse
+
+from neyman.cli._numbers import WrongUsage, number
+from neyman.cli._say import say, say_json
+from neyman.training import RunRecord, doctor
+
+__all__ = ["run"]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the findings; 1 if there are any."""
+    delta = None if options.delta is None else number(options.delta, "--delta")
+    if delta is not None and not 0 <= delta < 1:
+        raise WrongUsage(f"--delta {options.delta} was given; write a number in [0, 1)")
+    findings = doctor(RunRecord.read(options.path), delta=delta)
+    if options.json:
+        say_json(
+            {
+                "format": "neyman.doctor",
+                "version": 1,
+                "findings": [finding.to_json() for finding in findings],
+            }
+        )
+    else:
+        nothing = f"{options.path}: nothing wrong was found in the record"
+        say(str(findings) or nothing)
+    return 1 if findings else 0

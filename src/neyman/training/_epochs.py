@@ -1,0 +1,212 @@
+"""Samplers of whole passes: each record is in one step of each epoch."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+
+from neyman.accounting import random_allocation, shuffled_attack, shuffled_passes
+from neyman.arguments import whole
+from neyman.curves import TradeOff, dominated_by, gdp
+from neyman.errors import InvalidParameter, RelationMismatch
+from neyman.numerics import Real, exact_positive, text
+from neyman.overriding import override
+from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.training._sampler import IndexArray, Sampler
+
+__all__ = ["BallsInBins", "ShuffledBatches"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BallsInBins(Sampler):
+    """Random allocation: in each epoch each record chooses one of its steps, by itself.
+
+        random_allocation(noise_multiplier=noise_multiplier, steps=steps / epochs, epochs=epochs)
+
+    Each record is seen once an epoch, as in a shuffled pass; batches differ in size.
+
+    Attributes:
+        epochs: how often records choose anew.
+        records: the public number of places.
+        steps: of the training, a multiple of `epochs`.
+        seed: 32 secret bytes.
+
+    Guarantee: for one record added or removed; exact after whole epochs. Of an epoch that is not
+        complete, what the whole of it would guarantee, which is a bound.
+    Error: none; each choice is exactly uniform.
+    Source: `neyman.accounting.random_allocation`.
+
+    >>> sampler = BallsInBins(records=60_000, steps=250, epochs=1)
+    >>> f"{sampler.guarantee(noise_multiplier=1).epsilon(1e-5):.3f}"
+    '0.332'
+    >>> sum(batch.size for batch in sampler)
+    60000
+    """
+
+    epochs: int
+
+    def __post_init__(self) -> None:
+        """Refuse what is no training.
+
+        Raises:
+            InvalidParameter: as `Sampler`, or if the steps are no whole number of epochs.
+        """
+        Sampler.__post_init__(self)
+        object.__setattr__(self, "epochs", whole("epochs", self.epochs, 1, self.steps))
+        if self.steps % self.epochs:
+            raise InvalidParameter(
+                f"steps={self.steps} must be a multiple of epochs={self.epochs}; write all steps "
+                f"of the training, such as {self.steps // self.epochs * self.epochs}"
+            )
+
+    @override
+    def batch(self, step: int) -> IndexArray:
+        epoch, bin_ = divmod(self.step(step), self.steps // self.epochs)
+        order, ends = _allocated(self, epoch)
+        return order[ends[bin_] : ends[bin_ + 1]]
+
+    @property
+    @override
+    def normalizer(self) -> float:
+        return float(Fraction(self.records * self.epochs, self.steps))
+
+    @override
+    def guarantee(
+        self,
+        *,
+        noise_multiplier: Real,
+        neighbors: Neighbors = "add_remove",
+        steps: int | None = None,
+    ) -> TradeOff:
+        noise = exact_positive(noise_multiplier, "noise_multiplier")
+        if check_neighbors(neighbors) != "add_remove":
+            raise RelationMismatch(
+                "balls in bins are proved for one record added or removed; "
+                f'neighbors={neighbors!r} was given. Write neighbors="add_remove", or '
+                f"gdp({text(2 / noise)}) ** {self.epochs}, which holds without any amplification"
+            )
+        bins = self.steps // self.epochs
+        whole_epochs, rest = divmod(self.taken(steps), bins)
+        curve = random_allocation(noise_multiplier=noise, steps=bins)
+        passed = curve**whole_epochs
+        return passed @ dominated_by(curve) if rest else passed
+
+
+@lru_cache(maxsize=4)
+def _allocated(sampler: BallsInBins, epoch: int) -> tuple[IndexArray, IndexArray]:
+    """Return the records of an epoch by bin, in increasing order, and where each bin begins."""
+    bins = sampler.steps // sampler.epochs
+    chosen = sampler.stream(epoch).below(bins, sampler.records)
+    order = np.argsort(chosen, kind="stable")
+    return _frozen(order), np.searchsorted(chosen[order], np.arange(bins + 1))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShuffledBatches(Sampler):
+    """Shuffled passes, as most loaders have them: each epoch a random order, cut into batches.
+
+        gdp(1 / noise_multiplier) ** epochs,    gdp(2 / noise_multiplier) ** epochs  (replace_one)
+
+    No amplification is proved for them. A Poisson sample of the same size loses less, by a factor
+    that `lower_bound` shows, so its number must not be quoted.
+
+    Attributes:
+        batch_size: how many records each step has; the last one of an epoch may have fewer.
+        epochs: how often the records are passed.
+        records: the public number of places.
+        steps: of the training: those of an epoch, ceil(records / batch_size), times epochs.
+        seed: 32 secret bytes. The guarantee does not rest on it.
+
+    Guarantee: a bound, under either relation: an epoch has each record once. Every answer is of a
+        class (`answer.of`); its other end is `lower_bound`.
+    Error: none; each order is as likely as any other.
+    Source: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha and Zhang (2024), "How private are DP-SGD
+        implementations?", for what is lost at least.
+
+    >>> sampler = ShuffledBatches(records=60_000, batch_size=240, epochs=1)
+    >>> sampler.steps
+    250
+    >>> f"{sampler.guarantee(noise_multiplier=0.5).epsilon(1e-5):.4f}"
+    '9.9973'
+    >>> f"{sampler.lower_bound(noise_multiplier=0.5).epsilon(1e-5):.4f}"
+    '9.9959'
+    """
+
+    steps: int = field(init=False)
+    batch_size: int
+    epochs: int
+
+    def __post_init__(self) -> None:
+        """Refuse what is no training.
+
+        Raises:
+            InvalidParameter: as `Sampler`, or if the size of a batch or the epochs are outside.
+        """
+        records = whole("records", self.records, 1, 2**32)
+        size = whole("batch_size", self.batch_size, 1, records)
+        epochs = whole("epochs", self.epochs, 1, 2**20)
+        object.__setattr__(self, "batch_size", size)
+        object.__setattr__(self, "epochs", epochs)
+        object.__setattr__(self, "steps", -(-records // size) * epochs)
+        Sampler.__post_init__(self)
+
+    @override
+    def batch(self, step: int) -> IndexArray:
+        epoch, place = divmod(self.step(step), self.steps // self.epochs)
+        start = place * self.batch_size
+        return np.sort(_shuffled(self, epoch)[start : start + self.batch_size])
+
+    @property
+    @override
+    def normalizer(self) -> float:
+        return float(self.batch_size)
+
+    @override
+    def guarantee(
+        self,
+        *,
+        noise_multiplier: Real,
+        neighbors: Neighbors = "add_remove",
+        steps: int | None = None,
+    ) -> TradeOff:
+        bins = self.steps // self.epochs
+        whole_epochs, rest = divmod(self.taken(steps), bins)
+        passed = shuffled_passes(noise_multiplier=noise_multiplier, steps=bins, neighbors=neighbors)
+        moved = 2 if neighbors == "replace_one" else 1
+        noise = exact_positive(noise_multiplier, "noise_multiplier")
+        partly = dominated_by(gdp(moved / noise))
+        return passed**whole_epochs @ partly if rest else passed**whole_epochs
+
+    def lower_bound(
+        self,
+        *,
+        noise_multiplier: Real,
+        neighbors: Neighbors = "add_remove",
+    ) -> TradeOff:
+        """Return what some data lose at least: a known attack's curve, which guarantees nothing.
+
+        Args:
+            noise_multiplier: as in `guarantee`.
+            neighbors: "add_remove" or "replace_one".
+
+        Raises:
+            InvalidParameter: if a number is outside.
+        """
+        bins = self.steps // self.epochs
+        one = shuffled_attack(noise_multiplier=noise_multiplier, steps=bins, neighbors=neighbors)
+        return one**self.epochs
+
+
+@lru_cache(maxsize=4)
+def _shuffled(sampler: ShuffledBatches, epoch: int) -> IndexArray:
+    return _frozen(sampler.stream(epoch).permutation(sampler.records))
+
+
+def _frozen(order: IndexArray) -> IndexArray:
+    """Return the array, which is kept for the next step, closed to changes."""
+    order.flags.writeable = False
+    return order

@@ -1,0 +1,83 @@
+"""Batches of a fixed size, drawn anew at each step."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from neyman.accounting import without_replacement
+from neyman.arguments import whole
+from neyman.curves import TradeOff, gdp
+from neyman.errors import RelationMismatch
+from neyman.numerics import Real, exact_positive
+from neyman.overriding import override
+from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.training._sampler import IndexArray, Sampler
+
+__all__ = ["FixedBatches"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedBatches(Sampler):
+    """Batches of a fixed size: at each step a uniform choice of the records, drawn anew.
+
+        without_replacement(gdp(2 / noise_multiplier), records=records, batch=batch) ** steps
+
+    Not the batches of a shuffled pass, which are `ShuffledBatches`.
+
+    Attributes:
+        batch_size: how many records each step has.
+        records: how many there are; public, and all places are filled.
+        steps: of the training.
+        seed: 32 secret bytes.
+
+    Guarantee: a bound (`answer.of` is "class"), for one record replaced.
+    Error: none; the choice is exactly uniform.
+    Source: `neyman.accounting.without_replacement`.
+
+    >>> sampler = FixedBatches(records=60_000, batch_size=240, steps=1000)
+    >>> curve = sampler.guarantee(noise_multiplier=1, neighbors="replace_one")
+    >>> f"{curve.epsilon(1e-5):.4f}", sampler.batch(0).shape
+    ('7.2384', (240,))
+    """
+
+    batch_size: int
+
+    def __post_init__(self) -> None:
+        """Refuse what is no training.
+
+        Raises:
+            InvalidParameter: as `Sampler`, or if the size of a batch is outside.
+        """
+        Sampler.__post_init__(self)
+        size = whole("batch_size", self.batch_size, 1, self.records)
+        object.__setattr__(self, "batch_size", size)
+
+    @override
+    def batch(self, step: int) -> IndexArray:
+        return self.stream(self.step(step)).subset(self.records, self.batch_size)
+
+    @property
+    @override
+    def normalizer(self) -> float:
+        return float(self.batch_size)
+
+    @override
+    def guarantee(
+        self,
+        *,
+        noise_multiplier: Real,
+        neighbors: Neighbors = "add_remove",
+        steps: int | None = None,
+    ) -> TradeOff:
+        if check_neighbors(neighbors) != "replace_one":
+            raise RelationMismatch(
+                "batches of a fixed size must be of a public number of records, and their proof is "
+                'of one record replaced; neighbors="add_remove" was given. Write '
+                'neighbors="replace_one", or sample by PoissonBatches or TruncatedPoissonBatches'
+            )
+        noise = exact_positive(noise_multiplier, "noise_multiplier")
+        step = without_replacement(
+            gdp(Fraction(2) / noise), records=self.records, batch=self.batch_size
+        )
+        return step.curve ** self.taken(steps)

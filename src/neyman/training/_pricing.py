@@ -1,0 +1,90 @@
+"""What the phases of a training guarantee together."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from neyman.accounting import dp_sgd
+from neyman.arguments import whole
+from neyman.curves import TradeOff, compose, dominated_by, gdp
+from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.training._phase import Phase
+from neyman.training._sampler import sampler_from_json
+
+__all__ = ["guarantee_of"]
+
+_MOST_PASSES: Final = 2**52
+
+
+def guarantee_of(phases: Iterable[Phase], neighbors: Neighbors) -> TradeOff:
+    """Return the guarantee of phases together, all steps released.
+
+    Steps with Poisson sampling are independent, and each phase is composed. Another sampler may
+    spread a record over its steps, so that phases that go on with one sampler are priced as one,
+    by the least noise of them: more noise is post-processing.
+
+    Args:
+        phases: in order.
+        neighbors: "add_remove" or "replace_one".
+
+    Raises:
+        InvalidParameter: if nothing is known of a sampler.
+        RelationMismatch: if nothing is proved for this relation.
+    """
+    relation = check_neighbors(neighbors)
+    return compose(*(_price(part, relation) for part in _parts(phases)))
+
+
+def _parts(phases: Iterable[Phase]) -> Iterator[list[Phase]]:
+    """Yield phases that are priced together."""
+    part: list[Phase] = []
+    for phase in phases:
+        if part and not _goes_on(part[-1], phase):
+            yield part
+            part = []
+        part.append(phase)
+    if part:
+        yield part
+
+
+def _goes_on(before: Phase, after: Phase) -> bool:
+    """Return whether a phase continues the passes of the one before."""
+    return (
+        after.sampling_probability is None
+        and after.sampler["sampler"] not in _PRICED
+        and after.start == before.end
+        and bool(after.seeds)
+        and (after.sampler, after.seeds) == (before.sampler, before.seeds)
+    )
+
+
+def _price(part: Sequence[Phase], neighbors: Neighbors) -> TradeOff:
+    last = part[-1]
+    noise = min(phase.noise_multiplier for phase in part)
+    name = "poisson" if last.sampling_probability is not None else last.sampler["sampler"]
+    if name in _PRICED:
+        return _PRICED[name](last, neighbors)
+
+    # Of a part that was resumed, the steps before it count, too.
+    return sampler_from_json(last.to_json()["sampler"]).guarantee(
+        noise_multiplier=noise, neighbors=neighbors, steps=last.end
+    )
+
+
+def _poisson(phase: Phase, neighbors: Neighbors) -> TradeOff:
+    chance = phase.sampling_probability
+    assert chance is not None
+    return dp_sgd(phase.noise_multiplier, chance, phase.steps, neighbors=neighbors)
+
+
+def _passes(phase: Phase, neighbors: Neighbors) -> TradeOff:
+    """Each record is in one step of each pass: without amplification, which none is proved for."""
+    times = whole("passes", phase.sampler.get("passes"), 0, _MOST_PASSES)
+    moved = 1 if neighbors == "add_remove" else 2
+    # It is in no more steps than were taken.
+    return dominated_by(gdp(moved / phase.noise_multiplier) ** min(times, phase.steps))
+
+
+_PRICED: Final[Mapping[str, Callable[[Phase, Neighbors], TradeOff]]] = {
+    "poisson": _poisson,
+    "passes": _passes,
+}
