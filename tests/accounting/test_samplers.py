@@ -16,7 +16,7 @@ from neyman.accounting._samplers import (
     without_replacement,
 )
 from neyman.accounting._truncated import _chance, truncated_poisson
-from neyman.curves import TradeOff, chain, gdp, laplace, poisson, subsample
+from neyman.curves import TradeOff, approx_dp, chain, gdp, laplace, poisson, subsample
 from neyman.curves._algebra._group import poisson_replace
 from neyman.curves._pairs._clones import ClonesPair
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
@@ -143,13 +143,35 @@ def test_clones_are_for_one_report_replaced():
         shuffled(1, reports=1)
 
 
-def test_shuffles_do_not_compose():
-    curve = shuffled(1, reports=100).curve
+def clones_law(n, epsilon0):
+    """Return the chances of every pair of counts, by the definition."""
+    p, kept = exp(-epsilon0), exp(epsilon0) / (1 + exp(epsilon0))
+    mass = defaultdict(lambda: [0.0, 0.0])
+    for c in range(n):
+        for a in range(c + 1):
+            w = comb(n - 1, c) * p**c * (1 - p) ** (n - 1 - c) * comb(c, a) / 2**c
+            for x, y, first in ((a + 1, c - a, kept), (a, c - a + 1, 1 - kept)):
+                mass[x, y][0] += w * first
+                mass[x, y][1] += w * (1 - first)
+    return np.asarray(list(mass.values()))
+
+
+def test_shuffles_compose():
+    """Two releases to twelve reports each, all couples of outcomes written out."""
+    curve = shuffled(1.5, reports=12).curve
     assert curve**1 == curve
-    with pytest.raises(UnsupportedComposition, match="one release is known"):
-        curve**2
-    with pytest.raises(UnsupportedComposition, match="one release is known"):
-        curve @ curve
+    p, q = clones_law(12, 1.5).T
+    pp, qq = np.outer(p, p).ravel(), np.outer(q, q).ravel()
+    for epsilon in (0.0, 0.4, 1.0):
+        truth = np.sum(np.maximum(qq - exp(epsilon) * pp, 0.0))
+        for twice in (curve**2, curve @ curve):
+            found = twice.delta(epsilon)
+            assert truth <= found <= truth * 1.01
+    many = (shuffled(2, reports=1000).curve ** 10).epsilon(1e-6, bracket=True)
+    assert (many.of, many.lower) == ("class", 0)
+    assert many.upper < 0.3 * (
+        approx_dp(shuffled(2, reports=1000).curve.epsilon(1e-7), 1e-7) ** 10
+    ).epsilon(2e-6)
 
 
 def truncated(p, most, records, neighbors="add_remove", f=None, dropped="at_random"):

@@ -228,7 +228,8 @@ def shuffled(epsilon0: Real, *, reports: int) -> Sampled:
 
     Guarantee: an upper bound for every local randomiser (the factor e^-epsilon0 of the clones;
         2/(e^epsilon0 + 1), proved for some randomisers only, is not used). `answer.of` is "class",
-        and the other end is 0, for a randomiser may give nothing away.
+        and the other end is 0, for a randomiser may give nothing away. `curve ** times` for several
+        shuffles of fresh reports, by a lattice.
 
     Raises:
         InvalidParameter: if a parameter is outside.

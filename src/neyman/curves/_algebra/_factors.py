@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from neyman.curves._pair import Pair
-from neyman.curves._pairs._clones import ClonesPair
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
-from neyman.errors import UnsupportedComposition
 from neyman.numerics import exact_sum
 
 __all__ = ["Factors", "ProductPair", "factors_of", "gathered", "in_order", "put_in"]
@@ -58,12 +56,6 @@ def _in_closed_form(factors: Sequence[tuple[Pair, int]]) -> Pair | None:
     if first.kind == GaussianPair.kind:
         squares = [(pair.mu_squared, n) for pair, n in factors if isinstance(pair, GaussianPair)]
         return GaussianPair(exact_sum(squares))
-    count = sum(n for _, n in factors)
-    if isinstance(first, ClonesPair) and count > 1:
-        raise UnsupportedComposition(
-            f"{count} shuffles were to be composed, {first} among them, and one release is "
-            "known here; write approx_dp(f.epsilon(delta), delta) ** count, a valid bound"
-        )
     return None
 
 

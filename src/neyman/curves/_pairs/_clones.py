@@ -1,12 +1,14 @@
 """The pair that dominates what a shuffler of local reports gives away."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
 from neyman.curves._pair import Pair
@@ -23,6 +25,11 @@ __all__ = ["ClonesPair"]
 # W sqrt(v) + W²/3, and by Hoeffding's the counts beyond W sqrt(m)/2, weigh less than 2 e^(-W²/2).
 _WIDE = 11.5
 _CHUNK = 2**19
+# Chances that are left out one by one, of up to 2^28 cells, and of all that is left out.
+_FAINT = 2.0**-126
+_LEFT_OUT = 4 * math.exp(-(_WIDE**2) / 2) + 2.0**-98
+# As many are kept, at 32 bytes each.
+_MOST_KEPT = 2**22
 
 
 @final
@@ -95,37 +102,19 @@ class ClonesPair(Pair):
 
     def _sum(self, epsilon: float, w: Interval) -> Interval:
         """Return the sum over the likely totals, with all that the others may add."""
-        trials, chance = self.reports - 1, 1 / w
-        p = float(chance.middle)
-        reach = _WIDE * math.sqrt(trials * p * (1 - p)) + _WIDE**2 / 3
-        first, last = (
-            max(0, math.floor(trials * p - reach)),
-            min(trials, math.ceil(trials * p + reach)),
-        )
-        clones = np.arange(first, last + 1.0)
-        row = log_binomial_mass(clones, trials, chance, -expm1(-Interval.of(self.epsilon0)))
-        m = clones + 1
         # Q - e^epsilon P is mass(a) (2/m) ((m - a) up - a down)/(1 + w), positive for small a.
         # w - e^epsilon and w e^epsilon - 1 keep their digits where both are near 1.
         bound = Interval.of(self.epsilon0)
         up, down = (expm1(bound) - expm1(epsilon)).larger(0), expm1(bound + epsilon)
-        scale = 2 / (w + 1)
-        most = np.minimum(np.floor(m * float(up.upper) / float((up + down).lower)) + 1, m)
-        least = np.maximum(np.floor(m / 2 - _WIDE * np.sqrt(m) / 2), 0.0)
-        depth = int(np.max(most - least)) + 1
-        rows = max(_CHUNK // max(depth, 1), 1)
         total = Interval.exactly(0.0)
-        for start in range(0, m.size if depth > 0 else 0, rows):
-            part = slice(start, start + rows)
-            n = m[part, None]
-            a = most[part, None] - np.arange(depth, dtype=np.float64)
-            inside = (a >= least[part, None]) & (a >= 0)
-            halves = log_even_mass(np.where(inside, a, 0.0), n)
-            log_mass = halves + Interval(row.lower[part, None], row.upper[part, None])
-            value = exp(log_mass) / n * (up * (n - a) - down * a).larger(0)
-            total = total + Interval.where(inside, value, Interval.exactly(0.0)).total()
-        left_out = Interval(np.zeros(()), np.asarray(4 * math.exp(-(_WIDE**2) / 2)))
-        return (total * scale + left_out).larger(0)
+        for cells in _cells(self.epsilon0, self.reports):
+            # Few enough of a total are first.
+            most = np.floor(cells.total * float(up.upper) / float((up + down).lower)) + 1
+            found = cells if epsilon == 0 else cells.where(cells.first <= most)
+            value = found.weight * (up * (found.total - found.first) - down * found.first).larger(0)
+            total = total + value.total()
+        left_out = Interval(np.zeros(()), np.asarray(_LEFT_OUT))
+        return (total * (2 / (w + 1)) + left_out).larger(0)
 
     @override
     def epsilon_bracket(self, delta: Array) -> Interval:
@@ -163,3 +152,71 @@ class ClonesPair(Pair):
     @override
     def tpr_bracket(self, alpha: Array) -> Interval:
         return (1 - self.beta_bracket(alpha).decimals()).clip(0.0, 1.0)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """Totals m and first counts a, with P(C + 1 = m, A = a of m fair coins) / m."""
+
+    total: Array
+    first: Array
+    weight: Interval
+
+    def where(self, kept: npt.NDArray[np.bool_]) -> "_Cells":
+        weight = Interval(self.weight.lower[kept], self.weight.upper[kept])
+        return _Cells(self.total[kept], self.first[kept], weight)
+
+
+def _cells(epsilon0: Fraction, reports: int) -> Iterable[_Cells]:
+    """Return the likely cells with a no more than half, and one count above."""
+    kept = _kept(epsilon0, reports)
+    return _Grid.of(epsilon0, reports).parts() if kept is None else kept
+
+
+@lru_cache(maxsize=2)
+def _kept(epsilon0: Fraction, reports: int) -> tuple[_Cells, ...] | None:
+    """Return the cells for many readings; None where they are too many to keep."""
+    grid = _Grid.of(epsilon0, reports)
+    return tuple(grid.parts()) if grid.depth * grid.total.size <= _MOST_KEPT else None
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grid:
+    """The likely totals, with the logarithms of their chances, and their likely first counts."""
+
+    total: Array
+    log_chance: Interval
+    least: Array
+    most: Array
+    depth: int
+
+    @classmethod
+    def of(cls, epsilon0: Fraction, reports: int) -> "_Grid":
+        trials, chance = reports - 1, exp(-Interval.of(epsilon0))
+        p = float(chance.middle)
+        reach = _WIDE * math.sqrt(trials * p * (1 - p)) + _WIDE**2 / 3
+        first, last = (
+            max(0, math.floor(trials * p - reach)),
+            min(trials, math.ceil(trials * p + reach)),
+        )
+        clones = np.arange(first, last + 1.0)
+        row = log_binomial_mass(clones, trials, chance, -expm1(-Interval.of(epsilon0)))
+        m = clones + 1
+        most = np.minimum(np.floor(m / 2) + 1, m)
+        least = np.maximum(np.floor(m / 2 - _WIDE * np.sqrt(m) / 2), 0.0)
+        return cls(m, row, least, most, int(np.max(most - least)) + 1)
+
+    def parts(self) -> Iterator[_Cells]:
+        rows = max(_CHUNK // self.depth, 1)
+        for start in range(0, self.total.size, rows):
+            part = slice(start, start + rows)
+            m = self.total[part, None]
+            a = self.most[part, None] - np.arange(self.depth, dtype=np.float64)
+            inside = (a >= self.least[part, None]) & (a >= 0)
+            halves = log_even_mass(np.where(inside, a, 0.0), m)
+            row = Interval(self.log_chance.lower[part, None], self.log_chance.upper[part, None])
+            mass = exp(halves + row) / m
+            kept = inside & (mass.upper > _FAINT)
+            yield _Cells(np.broadcast_to(m, a.shape), a, mass).where(kept)
