@@ -551,7 +551,10 @@ PLD = {
 }
 
 
-@pytest.mark.parametrize("setting", PLD)
+# The last two take ten seconds or more each.
+@pytest.mark.parametrize(
+    "setting", [pytest.param(s, marks=[pytest.mark.soak] * (s in list(PLD)[6:])) for s in PLD]
+)
 def test_truncated_batches_lose_no_more_than_pld_proves(setting):
     """Batches that are seldom, often and always full; jax_privacy's own test is the first."""
     neighbors, *fields, steps = setting

@@ -42,7 +42,8 @@ def assert_below(amount, curve):
 
 @BOTH
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.soak] * (n == "tuning")) for n in RUNS]
+    "name",
+    [pytest.param(n, marks=[pytest.mark.soak] * (n in ("tuning", "federated"))) for n in RUNS],
 )
 def test_a_training_is_charged_two_numbers(name, neighbors):
     parameters, share, copies = RUNS[name]
