@@ -4,10 +4,12 @@ from pathlib import Path
 
 import nbclient
 import nbformat
+import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+@pytest.mark.soak
 def test_the_digits_are_trained_from_a_plan_to_a_model_card():
     notebook = nbformat.read(EXAMPLES / "digits" / "train.ipynb", as_version=4)
     assert all(not cell.outputs for cell in notebook.cells if cell.cell_type == "code")

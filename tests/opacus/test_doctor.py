@@ -327,6 +327,8 @@ def rank(number, seed, port, queue, dataset):
     distributed.destroy_process_group()
 
 
+# Processes forked beside the threads of other libraries can hang: run alone.
+@pytest.mark.soak
 @pytest.mark.parametrize("apart", [0, 1])
 def test_ranks_with_one_seed_draw_the_same_positions(digits, apart):
     context = multiprocessing.get_context("fork")
