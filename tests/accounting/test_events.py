@@ -577,6 +577,7 @@ def test_truncated_batches_against_dp_accounting_itself() -> None:
         assert 0.99 * peer <= found <= peer
 
 
+@pytest.mark.soak
 def test_other_events_against_dp_accounting_itself() -> None:
     """Computed weights by its loss distributions; what has none there by its divergences."""
     dp_event = pytest.importorskip("dp_accounting.dp_event")

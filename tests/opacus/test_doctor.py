@@ -263,6 +263,7 @@ def test_tuning_on_the_same_data(make):
     assert found(make(), tuning_runs=0) == []
 
 
+@pytest.mark.soak
 @pytest.mark.filterwarnings("ignore:GDP accounting is experimental:UserWarning")
 def test_the_central_limit_theorem_is_no_bound(make):
     run = make(engine=opacus.PrivacyEngine(accountant="gdp"))
