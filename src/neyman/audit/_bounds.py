@@ -2,16 +2,18 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy.typing as npt
 
-from neyman.audit._refute import SHARE, check_level, divided
+from neyman.audit._choice import SHARE, Choice
+from neyman.audit._refute import check_level
 from neyman.audit._refuted import largest_refuted
 from neyman.audit._rule import Family, Rule, learnt_for_family
-from neyman.audit._scores import read_scores
+from neyman.audit._scores import Scores, read_scores
 from neyman.calls import plain_calls
-from neyman.curves import approx_dp, gdp
+from neyman.curves import TradeOff, approx_dp, gdp
 from neyman.errors import InvalidParameter
 
 __all__ = ["LowerBound", "epsilon", "mu"]
@@ -89,9 +91,10 @@ def mu(
     >>> 0.8 < float(mu(draw.normal(1, 1, 1000), draw.normal(0, 1, 1000), seed=1)) < 1.0
     True
     """
-    return _bound(
-        inside, outside, gdp, _MOST_MU, "mu", 0.0, level, (threshold, weight), (share, seed)
-    )
+    scores = read_scores(inside, outside, least=2)
+    choice = Choice(threshold, weight, share, seed)
+    value, rule, used = _largest(scores, gdp, _MOST_MU, level, choice)
+    return LowerBound(value=value, of="mu", delta=0.0, level=level, rule=rule, seed=used)
 
 
 @plain_calls
@@ -135,45 +138,22 @@ def epsilon(
         raise InvalidParameter(
             f"delta must lie in [0, 1); {delta!r} was given. Write a probability such as 1e-6"
         )
-    return _bound(
-        inside,
-        outside,
-        lambda e: approx_dp(e, delta),
-        _MOST_EPSILON,
-        "epsilon",
-        delta,
-        level,
-        (threshold, weight),
-        (share, seed),
-    )
-
-
-def _bound(
-    inside: npt.ArrayLike,
-    outside: npt.ArrayLike,
-    family: Family,
-    most: float,
-    of: str,
-    delta: float,
-    level: float,
-    given: tuple[float | None, float],
-    split: tuple[float, int | None],
-) -> LowerBound:
     scores = read_scores(inside, outside, least=2)
+    choice = Choice(threshold, weight, share, seed)
+
+    def family(parameter: float) -> TradeOff:
+        return approx_dp(parameter, delta)
+
+    value, rule, used = _largest(scores, family, _MOST_EPSILON, level, choice)
+    return LowerBound(value=value, of="epsilon", delta=delta, level=level, rule=rule, seed=used)
+
+
+def _largest(
+    scores: Scores, family: Family, most: float, level: float, choice: Choice
+) -> tuple[float, Rule, int | None]:
+    """Return the largest parameter that is refuted, the rule that it rests on, and its seed."""
     check_level(level)
-    threshold, weight = given
-    if threshold is not None:
-        rule, test, used = (
-            Rule(threshold=float(threshold), direction=1, weight=weight),
-            scores,
-            None,
-        )
-    else:
-        train, test, used = divided(scores, *split)
-        rule = learnt_for_family(family, most, train, test)
-    statistic = rule.statistic(test)
-    smaller = min(test.inside.size, test.outside.size)
-    value = largest_refuted(
-        statistic, family, level=level, most=most, tolerance=_NEAR / math.sqrt(smaller)
-    )
-    return LowerBound(value=value, of=of, delta=delta, level=level, rule=rule, seed=used)
+    rule, test, seed = choice.of(scores, partial(learnt_for_family, family, most))
+    near = _NEAR / math.sqrt(min(test.inside.size, test.outside.size))
+    value = largest_refuted(rule.statistic(test), family, level=level, most=most, tolerance=near)
+    return value, rule, seed

@@ -18,7 +18,8 @@ from neyman.numerics._special import ndtr
 
 __all__ = ["PValue", "p_value"]
 
-_START = np.concatenate([[0.0], ndtr(np.linspace(-5, 5, 41)), [1.0]])
+# The last node is only looked at: left of 1 the line is flat.
+_START = np.concatenate([[0.0], ndtr(np.linspace(-5, 5, 41)), [1.0, 1.0]])
 # Cells that no sum is needed for.
 _NEGLIGIBLE = 1e-6
 _PARTS = (8, 4)
@@ -103,9 +104,6 @@ def p_value(statistic: Statistic, null: Null, level: float | None = None) -> PVa
     Error: the bracket; at most 2e-4, and 1 % of the p-value where that is less.
     """
     cells = _Cells.between(_START[None, :], null)
-    # The last node has no neighbour to the right: its cell goes with a flat line.
-    last = null.ends(_START[-1:])
-    cells = _with(cells, _START[-2], _START[-1], last)
     best, top = 1e-15, 0.0
     rough = statistic.bernstein(cells.a, cells.low)
     for turn in range(_MOST_ROUNDS):
@@ -138,9 +136,3 @@ def p_value(statistic: Statistic, null: Null, level: float | None = None) -> PVa
 def _floor(statistic: Statistic, cell: _Cells) -> float:
     """Return about P at a point of the null, from below."""
     return float(statistic.chance(cell.b, cell.high)[0]) * (1 - 1e-7) - 3e-15
-
-
-def _with(cells: _Cells, a: float, b: float, ends: tuple[Array, Array]) -> _Cells:
-    more = np.array([a]), np.array([b]), ends[0], ends[1], np.zeros(1)
-    old = cells.a, cells.b, cells.low, cells.high, cells.slope
-    return _Cells(*(np.concatenate(pair) for pair in zip(old, more, strict=True)))

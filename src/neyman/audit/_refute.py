@@ -1,26 +1,24 @@
 """Testing a claim with scores."""
 
-import secrets
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy.typing as npt
 
 from neyman.arguments import brief
+from neyman.audit._choice import SHARE, Choice
 from neyman.audit._joint import p_value
 from neyman.audit._null import Claim, Null
 from neyman.audit._power import seen_by
 from neyman.audit._rule import Rule, learnt_for
-from neyman.audit._scores import Scores, read_scores
+from neyman.audit._scores import read_scores
 from neyman.audit._statistic import Counts
 from neyman.calls import plain_calls
 from neyman.errors import InvalidParameter
 from neyman.numerics import at_most
 
-__all__ = ["Verdict", "check_level", "check_share", "divided", "refute"]
-
-SHARE = 0.1
-"""How much of the scores a rule is learnt from."""
+__all__ = ["Verdict", "check_level", "refute"]
 
 
 @final
@@ -123,15 +121,8 @@ def refute(
     """
     scores, null = read_scores(inside, outside, least=2), Null(claim)
     check_level(level)
-    if threshold is not None:
-        rule, test, used = (
-            Rule(threshold=float(threshold), direction=1, weight=weight),
-            scores,
-            None,
-        )
-    else:
-        train, test, used = divided(scores, share, seed)
-        rule = learnt_for(claim, train, test)
+    choice = Choice(threshold, weight, share, seed)
+    rule, test, used = choice.of(scores, partial(learnt_for, claim))
     statistic = rule.statistic(test)
     sees, allows = seen_by(statistic, null, level)
     return Verdict(
@@ -146,14 +137,6 @@ def refute(
     )
 
 
-def divided(scores: Scores, share: float, seed: int | None) -> tuple[Scores, Scores, int]:
-    """Return a part to learn from, the rest to test, and the seed of the split."""
-    check_share(share)
-    used = secrets.randbits(63) if seed is None else seed
-    train, test = scores.split(share, used)
-    return train, test, used
-
-
 def check_level(level: float) -> None:
     """Refuse what is no level of a test.
 
@@ -164,17 +147,4 @@ def check_level(level: float) -> None:
         raise InvalidParameter(
             f"level must lie in (0, 0.5); {level!r} was given. Write the probability of a false "
             "alarm that you accept, such as 0.05"
-        )
-
-
-def check_share(share: float) -> None:
-    """Refuse what leaves nothing to learn from, or nothing to test.
-
-    Raises:
-        InvalidParameter: if it is outside [1/100, 9/10].
-    """
-    if not 0.01 <= share <= 0.9:
-        raise InvalidParameter(
-            f"share must lie in [0.01, 0.9]; {share!r} was given. Write the share of the scores "
-            "that the rule is learnt from, such as 0.1"
         )
