@@ -34,16 +34,18 @@ from pathlib import Path
 import sys
 from neyman import functional, publish
 table = opened(rows)
-ledger = ny.Ledger.open("v.ledger", cap=ny.gdp(3), unit=table.protects, neighbors="add_remove")
+ledger = ny.Ledger.open("v.ledger", cap=ny.gdp(30), unit=table.protects, neighbors="add_remove")
 question = table.count(by=ny.Keys({"patient": ["a", "b"]}))
 
-def asked(question, entry):
-    noise = ny.Gaussian.calibrate(question.sensitivity, mu=1)
+def asked(question, entry, mu=1):
+    noise = ny.Gaussian.calibrate(question.sensitivity, mu=mu)
     return ny.release(question, noise, ledger, entry=entry)
 
 ages = functional.Interval(0, 100, outside="clip")
 counts = asked(question, "counts")
-density = asked(publish.density(table.bounded(max_rows=400), "age", domain=ages, bandwidth=9), "d")
+# Of three patients only little noise leaves a density to draw, whatever is drawn.
+density = publish.density(table.bounded(max_rows=400), "age", domain=ages, bandwidth=9)
+density = asked(density, "d", mu=25)
 Path("visits.toml").write_text('''
 title = "Visits"
 [data]
