@@ -50,12 +50,14 @@ def read_claim(text: str) -> TradeOff | Pair:
         WrongUsage: if it is neither, or a number in it is outside its range.
         LedgerUnavailable, LedgerCorrupt: if it is a ledger that cannot be read.
     """
+    if len(text) > _LONGEST:
+        raise _not_a_claim(text)
     if _is_file(text):
         with as_usage():
             found = read_guarantee(text, "en")
         return found if isinstance(found, TradeOff) else found.curve
     try:
-        tree = ast.parse(text[:_LONGEST], mode="eval").body
+        tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _not_a_claim(text) from None
     match tree:

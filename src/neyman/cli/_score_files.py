@@ -40,10 +40,10 @@ def read_score_file(path: Path) -> Columns:
 
 def _npz(path: Path) -> Columns:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             names = {*MANY_RUNS, *ONE_RUN} & set(arrays.files)
             return {name: np.asarray(arrays[name], dtype=np.float64) for name in names}
-    except (ValueError, TypeError, EOFError, zipfile.BadZipFile):
+    except (ValueError, TypeError, EOFError, KeyError, zipfile.BadZipFile):
         raise _unfit(path) from None
 
 
@@ -57,7 +57,7 @@ def _csv(path: Path) -> Columns:
             marks = np.array([float(row[coin]) for row in rows])
         except (KeyError, TypeError, ValueError, csv.Error):
             raise _unfit(path) from None
-    if not np.isin(marks, (0.0, 1.0)).all():
+    if not rows or not np.isin(marks, (0.0, 1.0)).all():
         raise _unfit(path)
     if coin == "included":
         return {"scores": scores, "included": marks}
