@@ -12,11 +12,12 @@ from neyman.audit._refute import check_level
 from neyman.audit._refuted import largest_refuted
 from neyman.audit._rule import Family, Rule, learnt_for_family
 from neyman.audit._scores import Scores, read_scores
+from neyman.audit._statistic import Statistic
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff, approx_dp, gdp
 from neyman.errors import InvalidParameter
 
-__all__ = ["LowerBound", "epsilon", "mu"]
+__all__ = ["LowerBound", "epsilon", "mu", "mu_of"]
 
 _MOST_MU, _MOST_EPSILON = 40.0, 60.0
 # Of the standard error of the bound, about.
@@ -157,3 +158,10 @@ def _largest(
     near = _NEAR / math.sqrt(min(test.inside.size, test.outside.size))
     value = largest_refuted(rule.statistic(test), family, level=level, most=most, tolerance=near)
     return value, rule, seed
+
+
+def mu_of(statistic: Statistic, rule: Rule, level: float, seed: int) -> LowerBound:
+    """Return the largest mu that is refuted by counts of a rule that was fixed beforehand."""
+    near = _NEAR / math.sqrt(min(statistic.counts.inside, statistic.counts.outside))
+    value = largest_refuted(statistic, gdp, level=level, most=_MOST_MU, tolerance=near)
+    return LowerBound(value=value, of="mu", delta=0.0, level=level, rule=rule, seed=seed)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from neyman.audit._statistic import Counts, Statistic
 from neyman.numerics import Array
 from neyman.numerics._special import ndtr, ndtri
 
-__all__ = ["Family", "Rule", "learnt_for", "learnt_for_family"]
+__all__ = ["Family", "Prospect", "Rule", "allowed_by", "learnt_for", "learnt_for_family", "prospect"]
 
 Family = Callable[[float], Claim]
 """Claims by one parameter; a larger one allows an attacker more."""
@@ -78,9 +78,8 @@ class _Candidates:
     sizes: tuple[int, int]
     learnt: tuple[int, int]
 
-    def scores(self, claim: Claim) -> Array:
+    def scores(self, f: Array) -> Array:
         """Return how many deviations each (threshold, weight) is below the claim, at the least."""
-        f = Null(claim).ends(_RATES)[0]
         w = _WEIGHTS[:, None]
         spread = w * w * _RATES * (1 - _RATES) / self.sizes[0] + f * (1 - f) / self.sizes[1]
         spread += ((w + 1) / min(self.sizes)) ** 2 / 4
@@ -94,38 +93,70 @@ class _Candidates:
         gaps = (at[None] - seen[:, :, None]) / np.sqrt(spread)[None]
         return gaps.min(axis=2)
 
-    def best(self, claim: Claim) -> Rule:
+    def best(self, f: Array) -> "Prospect":
         """Return the rule that should refute the claim best."""
-        found = self.scores(claim)
+        found = self.scores(f)
         row, column = np.unravel_index(int(np.argmax(found)), found.shape)
         # A search among many profits from chance: a smooth model is left for a clear gain alone.
         if found[0, _EVEN] > found[row, column] - 1:
             row, column = 0, _EVEN
-        return Rule(
+        rule = Rule(
             threshold=float(self.thresholds[row]),
             direction=self.direction,
             weight=float(_WEIGHTS[column]),
         )
+        return Prospect(float(found[row, column]), rule)
+
+
+class Prospect(NamedTuple):
+    """A rule, and by how many deviations it should refute the claim."""
+
+    gap: float
+    rule: Rule
+
+
+def allowed_by(claim: Claim) -> Array:
+    """Return the claim's curve at the rates that rules are compared at."""
+    return Null(claim).ends(_RATES)[0]
+
+
+def prospect(f: Array, train: Scores, sizes: tuple[int, int], direction: int) -> Prospect:
+    """Return the rule of a direction that should refute a claim best.
+
+    Args:
+        f: what `allowed_by` gives.
+        train: scores to learn from.
+        sizes: of the scores that will be tested, outside and inside.
+        direction: 1 to call large scores in, -1 to call small ones in.
+    """
+    return _candidates(train, sizes, direction).best(f)
 
 
 def learnt_for(claim: Claim, train: Scores, test: Scores) -> Rule:
     """Return the rule that should refute this claim best, by what the training part shows."""
-    return _candidates(train, test).best(claim)
+    return _candidates(train, _sizes(test)).best(allowed_by(claim)).rule
 
 
 def learnt_for_family(family: Family, most: float, train: Scores, test: Scores) -> Rule:
     """Return the rule that should refute the largest parameter of a family."""
-    candidates = _candidates(train, test)
+    candidates = _candidates(train, _sizes(test))
     low, high = 0.0, most
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        seen = float(candidates.scores(family(middle)).max()) >= _REFUTES
+        seen = float(candidates.scores(allowed_by(family(middle))).max()) >= _REFUTES
         low, high = (middle, high) if seen else (low, middle)
-    return candidates.best(family(low))
+    return candidates.best(allowed_by(family(low))).rule
 
 
-def _candidates(train: Scores, test: Scores) -> _Candidates:
-    values, direction, middle = _between_means(train)
+def _sizes(scores: Scores) -> tuple[int, int]:
+    return scores.outside.size, scores.inside.size
+
+
+def _candidates(
+    train: Scores, sizes: tuple[int, int], direction: int | None = None
+) -> _Candidates:
+    values, towards, middle = _between_means(train)
+    direction = towards if direction is None else direction
     between = (values[1:] + values[:-1]) / 2 if values.size > 1 else values
     between = np.where(np.isfinite(between), between, values[: between.size])
     if between.size > _THRESHOLDS:
@@ -136,8 +167,7 @@ def _candidates(train: Scores, test: Scores) -> _Candidates:
         (np.sum(direction * side > signed, axis=1) + add) / (side.size + 2)
         for side, add in ((train.outside, 1), (train.inside, 1))
     ]
-    sizes = test.outside.size, test.inside.size
-    learnt = train.outside.size, train.inside.size
+    learnt = _sizes(train)
     return _Candidates(thresholds, rates[0], 1 - rates[1], direction, sizes, learnt)
 
 

@@ -1,0 +1,267 @@
+"""Auditing a mechanism as a black box: run it on two inputs, look for a test, and test."""
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from neyman.arguments import brief
+from neyman.audit._bounds import LowerBound, mu_of
+from neyman.audit._features import Classifier, sides
+from neyman.audit._joint import p_value
+from neyman.audit._null import Claim, Null
+from neyman.audit._outputs import RAISES
+from neyman.audit._power import seen_by
+from neyman.audit._refute import Verdict, check_level
+from neyman.audit._rule import Rule, allowed_by
+from neyman.audit._runs import Budget, Part, Run, Runs, budget_of
+from neyman.audit._scores import Scores
+from neyman.audit._search import Hints, Pair, Test, best_test, features_of
+from neyman.audit._sequential import Sequential
+from neyman.audit._statistic import Counts, Statistic
+from neyman.calls import plain_calls
+from neyman.errors import InvalidParameter
+from neyman.numerics import Array, at_most
+
+__all__ = ["MechanismAudit", "mechanism"]
+
+# Shares of an audit: to learn features, and to choose a test.
+_PILOT, _SPLIT = 0.1, 0.2
+# Where there are several couples of inputs, the share that chooses among them, and how many.
+_INPUTS, _COUPLES = 0.3, 12
+# Of the level, for stopping early; how many couples of runs the bets look at, and how many are
+# scored at once.
+_EARLY, _BETS, _ROWS = 0.1, 2000, 250
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MechanismAudit:
+    """What runs of a mechanism on two inputs say of a claim.
+
+    Attributes:
+        verdict: p-value, counts and power of the test that was chosen.
+        event: the test, in words: an output for which this is true is taken for one on the second
+            input.
+        bound: what the mechanism loses at least, as mu; None where the audit stopped early.
+        runs: on each input, in all.
+        early: whether bets ended the audit before its time.
+        inputs: that the test was made on, first and second.
+    """
+
+    verdict: Verdict
+    event: str
+    bound: LowerBound | None
+    runs: int
+    early: bool
+    inputs: tuple[object, object] = field(repr=False)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is refuted at the level."""
+        return self.verdict.refuted
+
+    @property
+    def p_value(self) -> float:
+        """Of the claim: certified, for a test that was chosen on other runs."""
+        return self.verdict.p_value
+
+    def __str__(self) -> str:
+        v, c = self.verdict, self.verdict.counts
+        shares = 100 * c.false_positives / c.outside, 100 - 100 * c.false_negatives / c.inside
+        found = "is refuted" if v.refuted else "is not refuted"
+        early = " The test stopped early." if self.early else ""
+        lines = [
+            f"{brief(v.claim)} {found} at level {v.level:g}: p = {at_most(v.p_value, 3)}.",
+            f"Test, chosen on other runs: {self.event}. True in {shares[0]:.3g} % of "
+            f"{c.outside:,} runs on the first input, and in {shares[1]:.3g} % of {c.inside:,} on "
+            f"the second.{early}",
+        ]
+        if self.bound is not None:
+            lines.append(f"{self.bound}.")
+        if not v.refuted:
+            lines.append(
+                "No attack would have been refuted with so few runs."
+                if v.sees is None
+                else f"With so many runs the test refutes, nine times in ten, an attack that is "
+                f"right {100 * v.sees:.3g} % of the time; the claim allows {100 * v.allows:.3g} %. "
+                "Other inputs, or other tests, may show more."
+            )
+        return "\n".join(lines)
+
+
+@plain_calls
+def mechanism(
+    run: Run,
+    D: Any,  # noqa: N803
+    D2: Any,  # noqa: N803
+    claim: Claim,
+    *,
+    seconds: float | None = None,
+    draws: int | None = None,
+    level: float = 0.05,
+    seed: int | None = None,
+    neighbors: Callable[[np.random.Generator], tuple[Any, Any]] | None = None,
+    lattice: float | None = None,
+    likelihood_ratio: Callable[[Any], float] | None = None,
+    classifier: Classifier | None = None,
+) -> MechanismAudit:
+    """Test whether outputs of a mechanism on two inputs refute a claimed guarantee.
+
+    TODO
+    """
+    check_level(level)
+    used = secrets.randbits(63) if seed is None else seed
+    audit = _Audit(
+        claim=claim,
+        level=level,
+        seed=used,
+        allowed=allowed_by(claim),
+        budget=budget_of(seconds, draws),
+        hints=Hints(lattice=lattice, densities=likelihood_ratio is not None, classifier=classifier),
+    )
+    seeds = np.random.SeedSequence(used)
+    draw, given = np.random.default_rng(seeds.spawn(1)[0]), [(D, D2)]
+    if neighbors is not None:
+        given.extend(neighbors(draw) for _ in range(_COUPLES - 1))
+    couples = [Runs(run, each, likelihood_ratio, seeds.spawn(1)[0]) for each in given]
+    return audit.of(couples)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Audit:
+    """What all parts of an audit know.
+
+    Attributes:
+        claim: that is tested.
+        level: of the audit.
+        seed: of everything that it draws.
+        allowed: the claim's curve, where rules are compared.
+        budget: of runs.
+        hints: that the user gave.
+    """
+
+    claim: Claim
+    level: float
+    seed: int
+    allowed: Array
+    budget: Budget
+    hints: Hints
+
+    def of(self, couples: Sequence[Runs]) -> MechanismAudit:
+        """Audit the most telling couple of inputs."""
+        runs, taken, start = couples[0], 0, 0.0
+        if len(couples) > 1:
+            share = _INPUTS / len(couples)
+            found = [
+                self._search(each, place * share, share, taken=0)
+                for place, each in enumerate(couples)
+            ]
+            best = max(range(len(couples)), key=lambda place: found[place].test.gap)
+            runs, start = couples[best], _INPUTS
+            taken = sum(each.taken for each in found)
+        found = self._search(runs, start, (1 - start) * (_PILOT + _SPLIT), taken=taken)
+        taken += found.taken
+        tested = self.budget.rest(taken, found.each)
+        statistic, bets = self._test(runs, found.test, tested)
+        return self._verdict(runs, found.test, statistic, bets, taken)
+
+    def _search(self, runs: Runs, start: float, share: float, *, taken: int) -> "_Found":
+        """Look for a test."""
+        pilot_share = share * _PILOT / (_PILOT + _SPLIT)
+        pilot = runs.outputs(self.budget.part(start, pilot_share))
+        _refuse_errors(pilot)
+        features = features_of(pilot, self.hints)
+        begun = perf_counter()
+        split = runs.outputs(self.budget.part(start + pilot_share, share - pilot_share))
+        size = len(split[0].each)
+        each = (perf_counter() - begun) / size
+        taken += len(pilot[0].each) + size
+        test = best_test(self.allowed, features, split, self.budget.rest(taken, each))
+        return _Found(test, len(pilot[0].each) + size, each)
+
+    def _test(self, runs: Runs, test: Test, size: int) -> tuple[Statistic, Sequential | None]:
+        """Count errors of the rule on new runs, until bets stop them."""
+        bets = Sequential(self.claim, _EARLY * self.level) if self.budget.stops else None
+        false, done = [0, 0], 0
+        while done < size and not (bets is not None and bets.refuted):
+            pair = runs.outputs(Part(min(_ROWS, size - done)))
+            scores = sides(test.feature, pair)
+            counts = test.rule.statistic(scores).counts
+            false[0] += counts.false_positives
+            false[1] += counts.false_negatives
+            done += counts.outside
+            if bets is not None and bets.pairs < _BETS:
+                for_bets = scores if test.rule.weight == 1 else _calls(test.rule, scores)
+                bets.update(inside=for_bets.inside, outside=for_bets.outside)
+        counts = Counts(
+            false_positives=false[0], outside=done, false_negatives=false[1], inside=done
+        )
+        return Statistic(counts, test.rule.weight), bets
+
+    def _verdict(
+        self, runs: Runs, test: Test, statistic: Statistic, bets: Sequential | None, taken: int
+    ) -> MechanismAudit:
+        null = Null(self.claim)
+        early = bets is not None and bets.refuted
+        share = 1.0 if bets is None else 1 - _EARLY
+        if early:
+            p = bets.p_value / _EARLY
+        else:
+            p = p_value(statistic, null).upper / share
+        level = share * self.level
+        sees, allows = seen_by(statistic, null, level)
+        verdict = Verdict(
+            claim=self.claim,
+            level=self.level,
+            p_value=min(p, 1.0),
+            rule=test.rule,
+            counts=statistic.counts,
+            sees=sees,
+            allows=allows,
+            seed=self.seed,
+        )
+        return MechanismAudit(
+            verdict=verdict,
+            event=test.feature.event(test.rule),
+            bound=None if early else mu_of(statistic, test.rule, level, self.seed),
+            runs=taken + statistic.counts.outside,
+            early=early,
+            inputs=runs.inputs,
+        )
+
+
+class _Found(NamedTuple):
+    """What a search found.
+
+    Attributes:
+        test: that should refute the claim best.
+        taken: how many runs on each input it took.
+        each: how many seconds a run on both inputs took.
+    """
+
+    test: Test
+    taken: int
+    each: float
+
+
+def _calls(rule: Rule, scores: Scores) -> Scores:
+    """Return what the rule calls each score: 1 is in."""
+    sides = (
+        1.0 * (rule.direction * side > rule.direction * rule.threshold)
+        for side in (scores.inside, scores.outside)
+    )
+    return Scores(*sides)
+
+
+def _refuse_errors(pilot: Pair) -> None:
+    forms = {one.form for side in pilot for one in side.each}
+    if len(forms) == 1 and all(form.startswith(RAISES) for form in forms):
+        raise InvalidParameter(
+            f"run must give some outputs; it {forms.pop()} in every run of the pilot. Call "
+            "run(D) by hand to see why"
+        )

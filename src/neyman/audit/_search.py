@@ -1,0 +1,246 @@
+"""Which test of which feature should refute a claim best: looked for on a share of the runs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from neyman.audit._features import (
+    Category,
+    Classified,
+    Classifier,
+    Feature,
+    Measure,
+    Ratio,
+    lowest_bits,
+    sides,
+)
+from neyman.audit._outputs import Outputs
+from neyman.audit._rule import Rule, prospect
+from neyman.numerics import Array
+
+__all__ = ["Hints", "Pair", "Test", "best_test", "features_of"]
+
+Pair = tuple[Outputs, Outputs]
+"""Outputs on the first input and on the second."""
+
+# Parts that are looked at one by one, and numbers that are looked at together.
+_PARTS: Final = 12
+_TOGETHER: Final = 4096
+# An earlier feature is left for a clear gain alone: a search among many profits from chance.
+_CLEAR: Final = 0.5
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """What the user knows of the mechanism.
+
+    Attributes:
+        lattice: the numbers that it publishes are multiples of.
+        densities: whether outputs carry a log-likelihood ratio.
+        classifier: that learns from the pilot.
+    """
+
+    lattice: float | None
+    densities: bool
+    classifier: Classifier | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A rule on a feature of the outputs, and by how many deviations it should refute the claim."""
+
+    feature: Feature
+    rule: Rule
+    gap: float
+
+
+def best_test(
+    f: Array, features: Sequence[Feature], split: Pair, tested: int
+) -> Test:
+    """Return the test that should refute a claim best.
+
+    Args:
+        f: the claim's curve, as `allowed_by` gives it.
+        features: learnt from other runs.
+        split: outputs to choose from.
+        tested: how many runs on each input the test will have.
+    """
+    best: Test | None = None
+    for feature in features:
+        train = sides(feature, split)
+        for direction in (1, -1):
+            found = prospect(f, train, (tested, tested), direction)
+            if best is None or found.gap > best.gap + _CLEAR:
+                best = Test(feature, found.rule, found.gap)
+    assert best is not None
+    return best
+
+
+def features_of(pilot: Pair, hints: Hints) -> list[Feature]:
+    """Return features, learnt from a pilot; those that are more telling as a rule come first."""
+    labels = tuple(dict.fromkeys(label for side in pilot for one in side.each for label in one.labels))
+    labels = labels[:_TOGETHER]
+    found: list[Feature] = [Ratio()] if hints.densities else []
+    if labels:
+        numbers = np.concatenate([side.numbers(labels) for side in pilot])
+        first = len(pilot[0].each)
+        if len(labels) > 1:
+            found.extend(_together(labels, numbers, first))
+        for column in _telling(numbers, first):
+            found.extend(_single(labels[column], numbers[:, column], pilot, hints))
+    for said, of in (
+        ("the kind of the output", lambda outputs: [one.form for one in outputs.each]),
+        ("the output", lambda outputs: [one.pattern for one in outputs.each]),
+    ):
+        category = Category.learnt(said, of, pilot)
+        if category is not None:
+            found.append(category)
+    if hints.classifier is not None and found:
+        found.append(Classified.learnt(hints.classifier, found, pilot))
+    return found
+
+
+def _single(label: str, numbers: Array, pilot: Pair, hints: Hints) -> Iterator[Feature]:
+    """Make features of one part of the output."""
+    part, own = _said(label), (label,)
+    finite = numbers[np.isfinite(numbers)]
+    if finite.size:
+        middle = float(np.median(finite))
+        yield Measure(part, own, _value)
+        yield Measure(f"|{part}|", own, _size)
+        yield Measure(f"|{part} - {middle:.6g}|", own, _Distance(middle))
+        yield Measure(f"the exponent of the lowest bit of {part}", own, _lowest_bit)
+    if finite.size and hints.lattice is not None:
+        lattice = hints.lattice
+        yield Measure(f"the distance of {part} / {lattice:g} from a whole number", own, _Rest(lattice))
+    if label:
+        token = Category.learnt(part, lambda outputs: outputs.tokens(label), pilot)
+        if token is not None:
+            yield token
+
+
+def _together(labels: tuple[str, ...], numbers: Array, first: int) -> Iterator[Feature]:
+    """Make features of all numbers of the output."""
+    center, scale, gap = _moments(numbers, first)
+    known = np.where(np.isfinite(numbers), numbers, center)
+    if not np.all(known == known[0]):
+        yield Measure("the projection on the difference of the means", labels, _Along(center, gap / scale**2))
+        yield Measure("the distance from the mean", labels, _Apart(center, scale))
+        yield Measure("the largest number", labels, _largest)
+        yield Measure("the smallest number", labels, _smallest)
+        yield Measure("the place of the largest number", labels, _place)
+        yield Measure("the lowest bit of all numbers", labels, _lowest_bit)
+    yield Measure("how many numbers are not 0", labels, _nonzero)
+    yield Measure("how many numbers are finite", labels, _many)
+
+
+def _telling(numbers: Array, first: int) -> list[int]:
+    """Return the columns whose means or spreads differ most, the most telling first."""
+    _, scale, gap = _moments(numbers, first)
+    spreads = [_spread(side) for side in (numbers[:first], numbers[first:])]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        other = np.nan_to_num(np.abs(np.log(spreads[1] / spreads[0])), nan=0.0, posinf=9, neginf=9)
+    found = np.maximum(np.abs(gap) / scale, other)
+    return np.argsort(-found, kind="stable")[:_PARTS].tolist()
+
+
+def _moments(numbers: Array, first: int) -> tuple[Array, Array, Array]:
+    """Return the center of each column, its scale, and by how much its second mean is larger."""
+    means = [_mean(side) for side in (numbers[:first], numbers[first:])]
+    center = (means[0] + means[1]) / 2
+    scale = np.sqrt((_spread(numbers[:first]) ** 2 + _spread(numbers[first:]) ** 2) / 2)
+    return center, np.where(scale > 0, scale, 1.0), means[1] - means[0]
+
+
+def _mean(numbers: Array) -> Array:
+    finite = np.isfinite(numbers)
+    return np.where(finite, numbers, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
+
+
+def _spread(numbers: Array) -> Array:
+    off = np.where(np.isfinite(numbers), numbers - _mean(numbers), 0.0)
+    return np.sqrt(np.mean(off**2, axis=0))
+
+
+def _said(label: str) -> str:
+    return f"output{label}" if label else "the output"
+
+
+# -- functions of numbers, shape (runs, parts) ---------------------------------------------------
+
+
+def _value(numbers: Array) -> Array:
+    return numbers[:, 0]
+
+
+def _size(numbers: Array) -> Array:
+    return np.abs(numbers[:, 0])
+
+
+def _lowest_bit(numbers: Array) -> Array:
+    return np.nanmin(np.where(np.isnan(numbers), np.inf, lowest_bits(numbers)), axis=1)
+
+
+def _largest(numbers: Array) -> Array:
+    return np.where(np.isnan(numbers), -np.inf, numbers).max(axis=1)
+
+
+def _smallest(numbers: Array) -> Array:
+    return np.where(np.isnan(numbers), np.inf, numbers).min(axis=1)
+
+
+def _place(numbers: Array) -> Array:
+    return np.argmax(np.where(np.isnan(numbers), -np.inf, numbers), axis=1).astype(np.float64)
+
+
+def _nonzero(numbers: Array) -> Array:
+    return np.sum((numbers != 0) & ~np.isnan(numbers), axis=1).astype(np.float64)
+
+
+def _many(numbers: Array) -> Array:
+    return np.sum(np.isfinite(numbers), axis=1).astype(np.float64)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Distance:
+    middle: float
+
+    def __call__(self, numbers: Array) -> Array:
+        return np.abs(numbers[:, 0] - self.middle)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    lattice: float
+
+    def __call__(self, numbers: Array) -> Array:
+        steps = numbers[:, 0] / self.lattice
+        return np.abs(steps - np.round(steps))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Along:
+    center: Array
+    direction: Array
+
+    def __call__(self, numbers: Array) -> Array:
+        off = np.where(np.isfinite(numbers), numbers - self.center, 0.0)
+        return off @ self.direction
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    center: Array
+    scale: Array
+
+    def __call__(self, numbers: Array) -> Array:
+        off = np.where(np.isfinite(numbers), numbers - self.center, 0.0)
+        return np.sqrt(np.sum((off / self.scale) ** 2, axis=1))
