@@ -101,10 +101,11 @@ def test_a_claim_may_be_a_file(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "1", "gdp", "gdp(1", "gdp(1).mu", "gdp(1).add.add", "gdp(*[1])", "gdp(**{})", "gdp(True)",
-        "gdp('1')", "gdp(-1)", "gdp(1) ** -1", "gdp(1) ** 0.5", "gdp(nu=1)", "gdp(1e999)", "open('x')",
-        "__import__('os').system('true')", "(" * 5000, "gdp(1)" + " " * 10**6 + "x", "\0", "a/" * 3000,
-        "gdp(1) if 1 else 2", "[gdp(1)]", "lambda: 1", "gdp(gdp(1))", "dp_sgd(1, 2, 3)",
+        "", "1", "gdp", "gdp(1", "gdp(1).mu", "gdp(1).add.add", "gdp(*[1])", "gdp(**{})",
+        "gdp(True)", "gdp('1')", "gdp(-1)", "gdp(1) ** -1", "gdp(1) ** 0.5", "gdp(nu=1)",
+        "gdp(1e999)", "open('x')", "__import__('os').system('true')", "(" * 5000,
+        "gdp(1)" + " " * 10**6 + "x", "\0", "a/" * 3000, "gdp(1) if 1 else 2", "[gdp(1)]",
+        "lambda: 1", "gdp(gdp(1))", "dp_sgd(1, 2, 3)",
     ],
 )  # fmt: skip
 def test_what_is_no_claim_is_wrong_usage_and_runs_nothing(capsys, saved, text):

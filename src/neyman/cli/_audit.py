@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, final
 
-from neyman import audit
-from neyman.audit import LowerBound, OneRun, Verdict
+import neyman.audit as audit
+from neyman.audit import LowerBound, MechanismAudit, OneRun, Verdict
 from neyman.cli._claim import read_claim
 from neyman.cli._numbers import WrongUsage, as_usage, number, positive, whole
 from neyman.cli._say import say, say_json
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         parts = {name: value for one in found for name, value in _record(one).items()}
         say_json({"format": "neyman.audit", "version": 1, **record, **parts})
     else:
-        say("\n".join(f"{one}." for one in found))
+        say("\n".join(f"{str(one).rstrip('.')}." for one in found))
     return 1 if refuted else 0
 
 
@@ -94,7 +94,7 @@ def _of_scores(
         )
 
 
-def _of_mechanism(options: argparse.Namespace, settings: _Settings) -> Iterator[Verdict]:
+def _of_mechanism(options: argparse.Namespace, settings: _Settings) -> Iterator[MechanismAudit]:
     """Yield what runs of a function show."""
     if options.data is None or options.neighbor is None:
         raise WrongUsage(
@@ -102,20 +102,17 @@ def _of_mechanism(options: argparse.Namespace, settings: _Settings) -> Iterator[
             "JSON, such as --data '[1, 0, 1]' --neighbor '[1, 0]', or as module:name"
         )
     seconds = float(positive(options.seconds, "--seconds"))
-    inputs = [_input(text, name) for text, name in _named(options)]
+    data, neighbor = _input(options.data, "--data"), _input(options.neighbor, "--neighbor")
     with as_usage():
         yield audit.mechanism(
             _function(options.target),
-            *inputs,
+            data,
+            neighbor,
             settings.claim,
             seconds=seconds,
             level=settings.level,
             seed=settings.seed,
         )
-
-
-def _named(options: argparse.Namespace) -> tuple[tuple[str, str], tuple[str, str]]:
-    return (options.data, "--data"), (options.neighbor, "--neighbor")
 
 
 def _input(text: str, name: str) -> object:
@@ -147,9 +144,11 @@ def _looked_up(text: str) -> Any:
         raise WrongUsage(f"{text} cannot be loaded: {error}") from error
 
 
-def _record(found: Verdict | LowerBound | OneRun) -> dict[str, object]:
+def _record(found: Verdict | LowerBound | OneRun | MechanismAudit) -> dict[str, object]:
     """Return a finding, JSON-able."""
     match found:
+        case MechanismAudit():
+            return {**_record(found.verdict), "event": found.event, "runs": found.runs}
         case LowerBound():
             return {found.of: found.value, **({"delta": found.delta} if found.delta else {})}
         case OneRun():

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from neyman import accounting, curves
+import neyman.curves as curves
+from neyman.accounting import dp_sgd
 from neyman.cli._guarantees import read_guarantee
 from neyman.cli._numbers import WrongUsage, as_usage
 from neyman.curves import Pair, TradeOff
@@ -33,7 +34,7 @@ _NAMES: Final = (
 )
 _KNOWN: Final[dict[str, Callable[..., object]]] = {
     **{name: getattr(curves, name) for name in _NAMES},
-    "dp_sgd": accounting.dp_sgd,
+    "dp_sgd": dp_sgd,
 }
 _LONGEST: Final = 1000
 

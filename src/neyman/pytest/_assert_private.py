@@ -6,7 +6,7 @@ from typing import Any, final
 
 import pytest
 
-from neyman import audit
+import neyman.audit as audit
 from neyman.curves import Pair, TradeOff
 from neyman.pytest._audits import PROPERTY, Audits
 
@@ -34,7 +34,8 @@ class AssertPrivate:
         claim: TradeOff | Pair,
         *,
         seconds: float = 2.0,
-    ) -> audit.MechanismVerdict:
+        draws: int | None = None,
+    ) -> audit.MechanismAudit:
         """Fail the test if runs on two neighbouring inputs refute the claim.
 
         Args:
@@ -43,6 +44,8 @@ class AssertPrivate:
             neighbor: an input that the claim calls a neighbour of the first.
             claim: the guarantee that is claimed.
             seconds: how long the mechanism is run; less where it is refuted at once.
+            draws: how often it is run on each input, in place of seconds. Then equal seeds run it
+                equally often.
 
         Returns:
             The verdict.
@@ -56,20 +59,29 @@ class AssertPrivate:
         """
         __tracebackhide__ = True
         level, seed = self.audits.next(self.item.nodeid)
-        found = audit.mechanism(run, data, neighbor, claim, seconds=seconds, level=level, seed=seed)
+        found = audit.mechanism(
+            run,
+            data,
+            neighbor,
+            claim,
+            seconds=seconds if draws is None else None,
+            draws=draws,
+            level=level,
+            seed=seed,
+        )
         self.item.user_properties.append((PROPERTY, _record(self.item.nodeid, found)))
         if found.refuted:
             # No assert: what the inputs hold would be printed with it.
-            raise AssertionError(f"{found}. Repeat it with --neyman-seed {self.audits.seed}")
+            raise AssertionError(f"{found}\nRepeat it with --neyman-seed {self.audits.seed}.")
         return found
 
 
-def _record(test: str, found: audit.MechanismVerdict) -> dict[str, object]:
+def _record(test: str, found: audit.MechanismAudit) -> dict[str, object]:
     return {
         "test": test,
-        "claim": str(found.claim),
+        "claim": str(found.verdict.claim),
         "refuted": found.refuted,
         "p_value": found.p_value,
-        "level": found.level,
+        "level": found.verdict.level,
         "verdict": str(found),
     }

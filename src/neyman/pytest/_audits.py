@@ -31,7 +31,7 @@ class Audits:
     level: float
     seed: int
     tests: int = 1
-    _made: Counter[str] = field(default_factory=Counter, repr=False)
+    _made: Counter[str] = field(default_factory=Counter[str], repr=False)
 
     def next(self, test: str) -> tuple[float, int]:
         """Return the level and the seed of the next audit of a test, by its name.

@@ -73,7 +73,7 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Say what each audit found, and how to repeat it."""
-    found = [*_found(terminalreporter)]
+    found = sorted(_found(terminalreporter), key=lambda one: str(one["test"]))
     audits = config.stash[_AUDITS]
     report = cast("Path | None", config.getoption("neyman_report"))
     if report is not None:
@@ -87,7 +87,7 @@ def pytest_terminal_summary(
 
 
 def _found(terminalreporter: pytest.TerminalReporter) -> Iterator[dict[str, object]]:
-    """Yield what the tests noted, in the order in which they ended."""
+    """Yield what the tests noted."""
     for reports in terminalreporter.stats.values():
         for report in reports:
             if getattr(report, "when", None) == "call":
