@@ -15,7 +15,16 @@ from neyman.audit._scores import Scores
 from neyman.numerics import Array
 from neyman.overriding import override
 
-__all__ = ["Category", "Classified", "Classifier", "Feature", "Measure", "Ratio", "lowest_bits", "sides"]
+__all__ = [
+    "Category",
+    "Classified",
+    "Classifier",
+    "Feature",
+    "Measure",
+    "Ratio",
+    "lowest_bits",
+    "sides",
+]
 
 # The bits of a float's mantissa, and exponents beyond those of any float.
 _MANTISSA, _BEYOND = 53, 2000.0
@@ -106,10 +115,11 @@ class Category(Feature):
 
     @override
     def event(self, rule: Rule) -> str:
-        called = [each for each, odds in self.odds.items() if _called(rule, odds)]
-        others = [each for each, odds in self.odds.items() if not _called(rule, odds)]
+        each = np.array([0.0, *self.odds.values()])
+        calls = rule.called(each).tolist()
         # A category that the pilot has not seen has the score 0.
-        word, listed = ("not ", others) if _called(rule, 0.0) else ("", called)
+        word = "not " if calls[0] else ""
+        listed = [one for one, call in zip(self.odds, calls[1:], strict=True) if call != calls[0]]
         ordered = sorted(listed, key=lambda each: -abs(self.odds[each]))
         more = f" or {len(ordered) - _SAID} more" if len(ordered) > _SAID else ""
         return f"{self.said} is {word}{' or '.join(map(brief, ordered[:_SAID]))}{more}"
@@ -206,7 +216,3 @@ def _columns(features: Sequence[Feature], outputs: Outputs) -> Array:
 
 def _beyond(rule: Rule) -> str:
     return f"{'above' if rule.direction > 0 else 'below'} {rule.threshold:.6g}"
-
-
-def _called(rule: Rule, score: float) -> bool:
-    return rule.direction * score > rule.direction * rule.threshold

@@ -17,8 +17,7 @@ from neyman.audit._outputs import RAISES
 from neyman.audit._power import seen_by
 from neyman.audit._refute import Verdict, check_level
 from neyman.audit._rule import Rule, allowed_by
-from neyman.audit._runs import Budget, Part, Run, Runs, budget_of
-from neyman.audit._scores import Scores
+from neyman.audit._runs import Budget, Part, Run, Runs
 from neyman.audit._search import Hints, Pair, Test, best_test, features_of
 from neyman.audit._sequential import Sequential
 from neyman.audit._statistic import Counts, Statistic
@@ -81,7 +80,10 @@ class MechanismAudit:
             f"the second.{early}",
         ]
         if self.bound is not None:
-            lines.append(f"{self.bound}.")
+            lines.append(
+                f"The mechanism loses mu >= {self.bound.value:.4g} at least, at confidence "
+                f"{1 - self.bound.level:g}."
+            )
         if not v.refuted:
             lines.append(
                 "No attack would have been refuted with so few runs."
@@ -111,7 +113,70 @@ def mechanism(
 ) -> MechanismAudit:
     """Test whether outputs of a mechanism on two inputs refute a claimed guarantee.
 
-    TODO
+        x = P(run(D) in E),  y = P(run(D2) not in E),  the claim: y >= f(x) for every event E
+
+    The audit runs the mechanism on both inputs, in random order. On 10 % of the runs it learns
+    features of the outputs, on 20 % it chooses the event that should refute the claim best, and on
+    the rest it makes one exact test. It looks at
+
+    * kinds of outputs: types, keys, lengths, shapes, exceptions, NaN, infinities, signs of zeros,
+      and words and whole numbers as they are;
+    * each number, its size, its distance from the median, and its lowest bit that is set, which
+      shows noise of a naive floating-point sampler;
+    * of several numbers, the projection on the difference of the means, the distance from the mean,
+      the largest, its place, the smallest, how many are not 0;
+    * with `lattice`, whether numbers are multiples of it;
+    * with `likelihood_ratio`, what you know of the law; with `classifier`, what that learns.
+
+    Args:
+        run: the mechanism, `run(data)`; or `run(data, rng)`: a parameter of this name is given a
+            NumPy generator, which makes the audit reproducible. Its outputs are numbers, texts,
+            None, arrays, and lists, tuples, sets and dicts of these. An exception is an output, by
+            its type. What has a state, such as a session with a budget or a sparse vector, is made
+            anew within `run`, which asks it whatever an analyst would, and returns all answers.
+        D: the first input, such as the data without a record. `run` must not change it.
+        D2: the second, a neighbour of `D`, such as the data with the record.
+        claim: a guarantee f, for its two-way curve, which holds in both orders; or one direction
+            of it, such as `f.remove`: of the data without the record against those with it.
+        seconds: how long the audit may take, about. It stops early where bets on the first 2,000
+            runs refute the claim at a tenth of the level; the test has the rest of the level.
+        draws: how often to run on each input, in place of `seconds`; from 100 on.
+        level: the probability of refuting a claim that holds, at most.
+        seed: of the streams that `run` is given, one for each input, independent; and of the order
+            of the runs. None draws one, which the verdict names. With `draws`, a seed repeats the
+            audit as far as `run` takes its random numbers from `rng` alone.
+        neighbors: proposes further couples of neighbours: `neighbors(rng) -> (D, D2)`. With it,
+            30 % of the runs choose the most telling of twelve couples, of which yours is one.
+        lattice: the published numbers are claimed to be multiples of it.
+        likelihood_ratio: the log-likelihood ratio of an output, of the second input against the
+            first, where you know the densities.
+        classifier: with scikit-learn's `fit` and `predict_proba`, such as
+            `sklearn.ensemble.HistGradientBoostingClassifier()`. It learns from the pilot.
+
+    Returns:
+        What was found: `.refuted`, `.p_value`, `.event` in words, `.bound` of mu, and in `.verdict`
+        the counts, and how good an attack the test would have seen. The event quotes outputs.
+
+    Guarantee: if the runs are independent and the claim holds for the couple that is tested, it is
+        refuted with probability at most `level`, whatever the features, the event and the couple
+        that were chosen. Not refuted is no proof of privacy: other inputs or events may show more.
+
+    Error: the p-value is a proved upper bound, at most 2e-4, or 1 % of itself, above the supremum.
+
+    Raises:
+        InvalidParameter: if a number is outside, neither or both of `seconds` and `draws` are
+            given, every run of the pilot raises, or an output holds an object of another type.
+        NotCertified: if the claim gives estimates only.
+
+    Source: docs/theory/audit.md; Haney, Desfontaines, Hartman, Shrestha and Hay (2022),
+        "Precision-based attacks and interval refining", for the lowest bit.
+
+    >>> from neyman.curves import gdp
+    >>> def run(total, rng):
+    ...     return round(total + 0.5 * rng.normal(), 3)
+    >>> found = mechanism(run, 0.0, 1.0, gdp(1), draws=300, seed=1)
+    >>> found.refuted, float(found.bound) > 1
+    (True, True)
     """
     check_level(level)
     used = secrets.randbits(63) if seed is None else seed
@@ -120,7 +185,7 @@ def mechanism(
         level=level,
         seed=used,
         allowed=allowed_by(claim),
-        budget=budget_of(seconds, draws),
+        budget=Budget(draws, seconds),
         hints=Hints(lattice=lattice, densities=likelihood_ratio is not None, classifier=classifier),
     )
     seeds = np.random.SeedSequence(used)
@@ -161,14 +226,14 @@ class _Audit:
                 self._search(each, place * share, share, taken=0)
                 for place, each in enumerate(couples)
             ]
-            best = max(range(len(couples)), key=lambda place: found[place].test.gap)
+            best = int(np.argmax([each.test.gap for each in found]))
             runs, start = couples[best], _INPUTS
             taken = sum(each.taken for each in found)
-        found = self._search(runs, start, (1 - start) * (_PILOT + _SPLIT), taken=taken)
-        taken += found.taken
-        tested = self.budget.rest(taken, found.each)
-        statistic, bets = self._test(runs, found.test, tested)
-        return self._verdict(runs, found.test, statistic, bets, taken)
+        search = self._search(runs, start, (1 - start) * (_PILOT + _SPLIT), taken=taken)
+        taken += search.taken
+        tested = self.budget.rest(taken, search.each)
+        statistic, bets = self._test(runs, search.test, tested)
+        return self._verdict(runs, search.test, statistic, bets, taken)
 
     def _search(self, runs: Runs, start: float, share: float, *, taken: int) -> "_Found":
         """Look for a test."""
@@ -196,8 +261,10 @@ class _Audit:
             false[1] += counts.false_negatives
             done += counts.outside
             if bets is not None and bets.pairs < _BETS:
-                for_bets = scores if test.rule.weight == 1 else _calls(test.rule, scores)
-                bets.update(inside=for_bets.inside, outside=for_bets.outside)
+                bets.update(
+                    inside=_bet_on(test.rule, scores.inside),
+                    outside=_bet_on(test.rule, scores.outside),
+                )
         counts = Counts(
             false_positives=false[0], outside=done, false_negatives=false[1], inside=done
         )
@@ -207,9 +274,9 @@ class _Audit:
         self, runs: Runs, test: Test, statistic: Statistic, bets: Sequential | None, taken: int
     ) -> MechanismAudit:
         null = Null(self.claim)
-        early = bets is not None and bets.refuted
         share = 1.0 if bets is None else 1 - _EARLY
-        if early:
+        early = bets is not None and bets.refuted
+        if bets is not None and bets.refuted:
             p = bets.p_value / _EARLY
         else:
             p = p_value(statistic, null).upper / share
@@ -249,15 +316,6 @@ class _Found(NamedTuple):
     each: float
 
 
-def _calls(rule: Rule, scores: Scores) -> Scores:
-    """Return what the rule calls each score: 1 is in."""
-    sides = (
-        1.0 * (rule.direction * side > rule.direction * rule.threshold)
-        for side in (scores.inside, scores.outside)
-    )
-    return Scores(*sides)
-
-
 def _refuse_errors(pilot: Pair) -> None:
     forms = {one.form for side in pilot for one in side.each}
     if len(forms) == 1 and all(form.startswith(RAISES) for form in forms):
@@ -265,3 +323,8 @@ def _refuse_errors(pilot: Pair) -> None:
             f"run must give some outputs; it {forms.pop()} in every run of the pilot. Call "
             "run(D) by hand to see why"
         )
+
+
+def _bet_on(rule: Rule, scores: Array) -> Array:
+    """Return scores that bets with a normal model can learn from."""
+    return scores if rule.weight == 1 else rule.called(scores).astype(np.float64)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neyman.audit._null import Claim, Null
 from neyman.audit._scores import Scores
@@ -12,7 +13,15 @@ from neyman.audit._statistic import Counts, Statistic
 from neyman.numerics import Array
 from neyman.numerics._special import ndtr, ndtri
 
-__all__ = ["Family", "Prospect", "Rule", "allowed_by", "learnt_for", "learnt_for_family", "prospect"]
+__all__ = [
+    "Family",
+    "Prospect",
+    "Rule",
+    "allowed_by",
+    "learnt_for",
+    "learnt_for_family",
+    "prospect",
+]
 
 Family = Callable[[float], Claim]
 """Claims by one parameter; a larger one allows an attacker more."""
@@ -44,10 +53,14 @@ class Rule:
     direction: int
     weight: float = 1.0
 
+    def called(self, scores: Array) -> NDArray[np.bool_]:
+        """Return which scores are called "in"."""
+        return self.direction * scores > self.direction * self.threshold
+
     def statistic(self, scores: Scores) -> Statistic:
         """Count the errors of the rule."""
-        sides = (self.direction * side for side in (scores.outside, scores.inside))
-        outside, inside = (int(np.sum(side > self.direction * self.threshold)) for side in sides)
+        sides = scores.outside, scores.inside
+        outside, inside = (int(np.sum(self.called(side))) for side in sides)
         counts = Counts(
             false_positives=outside,
             outside=scores.outside.size,
@@ -152,9 +165,7 @@ def _sizes(scores: Scores) -> tuple[int, int]:
     return scores.outside.size, scores.inside.size
 
 
-def _candidates(
-    train: Scores, sizes: tuple[int, int], direction: int | None = None
-) -> _Candidates:
+def _candidates(train: Scores, sizes: tuple[int, int], direction: int | None = None) -> _Candidates:
     values, towards, middle = _between_means(train)
     direction = towards if direction is None else direction
     between = (values[1:] + values[:-1]) / 2 if values.size > 1 else values

@@ -2,20 +2,19 @@
 
 import inspect
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, ClassVar, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
+from numpy.random import Generator
 
 from neyman.arguments import whole
 from neyman.audit._outputs import Output, Outputs, read_error, read_output
 from neyman.errors import InvalidParameter
-from neyman.overriding import override
 
-__all__ = ["Budget", "Part", "Run", "Runs", "budget_of"]
+__all__ = ["Budget", "Part", "Run", "Runs"]
 
 Run = Callable[..., object]
 Densities = Callable[[Any], float]
@@ -27,8 +26,8 @@ _LEAST_RUNS, _MOST_RUNS = 100, 10**9
 _LEAST_SECONDS, _MOST_TESTED = 0.01, 10**6
 # Numbers in outputs that are kept.
 _KEPT: Final = 2**24
-# The last part also works out scores.
-_SLOWER: Final = 1.2
+# The last part also works out scores, and the exact test takes seconds for each run, about.
+_SLOWER, _EXACT = 1.2, 3e-5
 
 
 class Part(NamedTuple):
@@ -43,20 +42,51 @@ class Part(NamedTuple):
     until: float = math.inf
 
 
-class Budget(ABC):
-    """What an audit may take.
+@final
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What an audit may take: as many runs on each input, or about as much time.
 
     Attributes:
-        stops: whether less is better, where it is enough.
+        draws: runs on each input; None where time counts.
+        seconds: from `begun` on, where there is no number of runs.
+        begun: when the audit began.
     """
 
-    stops: ClassVar[bool]
+    draws: int | None
+    seconds: float | None
+    begun: float = field(default_factory=perf_counter)
 
-    @abstractmethod
+    def __post_init__(self) -> None:
+        """Refuse what is no budget.
+
+        Raises:
+            InvalidParameter: if there is none, or two, or a number is outside.
+        """
+        if (self.seconds is None) == (self.draws is None):
+            raise InvalidParameter(
+                "an audit takes seconds or draws, one of them; write seconds=10 for about as much "
+                "time, or draws=10_000 for as many runs on each input"
+            )
+        if self.draws is not None:
+            whole("draws", self.draws, _LEAST_RUNS, _MOST_RUNS)
+        elif self.seconds is None or not _LEAST_SECONDS <= self.seconds < math.inf:
+            raise InvalidParameter(
+                f"seconds must be a number from {_LEAST_SECONDS} on; {self.seconds!r} was given. "
+                "Write the time that the audit may take, such as 10"
+            )
+
+    @property
+    def stops(self) -> bool:
+        """Whether less is better, where it is enough."""
+        return self.draws is None
+
     def part(self, start: float, share: float) -> Part:
         """Return the part that begins after a share `start` of all, and takes a share of it."""
+        if self.draws is not None:
+            return Part(max(LEAST, round(share * self.draws)))
+        return Part(_MOST_RUNS, self.begun + (start + share) * (self.seconds or 0.0))
 
-    @abstractmethod
     def rest(self, taken: int, each: float) -> int:
         """Return how many runs on each input are left, fixed before the first of them.
 
@@ -64,61 +94,10 @@ class Budget(ABC):
             taken: how many there were.
             each: seconds that a run on both inputs takes.
         """
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Draws(Budget):
-    stops: ClassVar[bool] = False
-
-    draws: int
-
-    @override
-    def part(self, start: float, share: float) -> Part:
-        return Part(max(LEAST, round(share * self.draws)))
-
-    @override
-    def rest(self, taken: int, each: float) -> int:
-        return max(LEAST, self.draws - taken)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Seconds(Budget):
-    stops: ClassVar[bool] = True
-
-    seconds: float
-    begun: float = field(default_factory=perf_counter)
-
-    @override
-    def part(self, start: float, share: float) -> Part:
-        return Part(_MOST_RUNS, self.begun + (start + share) * self.seconds)
-
-    @override
-    def rest(self, taken: int, each: float) -> int:
-        left = self.begun + self.seconds - perf_counter()
-        return min(_MOST_TESTED, max(LEAST, int(left / (_SLOWER * each))))
-
-
-def budget_of(seconds: float | None, draws: int | None) -> Budget:
-    """Return the budget that was written.
-
-    Raises:
-        InvalidParameter: if none was, or both, or a number is outside.
-    """
-    if (seconds is None) == (draws is None):
-        raise InvalidParameter(
-            "an audit takes seconds or draws, one of them; write seconds=10 for about as much "
-            "time, or draws=10_000 for as many runs on each input"
-        )
-    if draws is not None:
-        return _Draws(whole("draws", draws, _LEAST_RUNS, _MOST_RUNS))
-    if seconds is None or not _LEAST_SECONDS <= seconds < math.inf:
-        raise InvalidParameter(
-            f"seconds must be a number from {_LEAST_SECONDS} on; {seconds!r} was given. Write the "
-            "time that the audit may take, such as 10"
-        )
-    return _Seconds(float(seconds))
+        if self.draws is not None:
+            return max(LEAST, self.draws - taken)
+        left = self.begun + (self.seconds or 0.0) - perf_counter()
+        return min(_MOST_TESTED, max(LEAST, int(left / (_SLOWER * each + _EXACT))))
 
 
 @final
@@ -137,8 +116,8 @@ class Runs:
     inputs: tuple[object, object]
     densities: Densities | None
     seeds: np.random.SeedSequence
-    _order: np.random.Generator = field(init=False)
-    _streams: tuple[dict[str, object], dict[str, object]] = field(init=False)
+    _order: Generator = field(init=False)
+    _streams: tuple[Mapping[str, Generator], Mapping[str, Generator]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Make the streams; a run takes one if it has a parameter named `rng`."""
@@ -164,7 +143,8 @@ class Runs:
     def _one(self, side: int) -> Output:
         try:
             value = self.run(self.inputs[side], **self._streams[side])
-        except Exception as error:  # noqa: BLE001 - whatever a mechanism raises is an output of it
+        except Exception as error:
+            # Whatever a mechanism raises is an output of it.
             return read_error(error)
         output = read_output(value)
         if self.densities is None:

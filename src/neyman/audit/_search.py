@@ -58,9 +58,7 @@ class Test:
     gap: float
 
 
-def best_test(
-    f: Array, features: Sequence[Feature], split: Pair, tested: int
-) -> Test:
+def best_test(f: Array, features: Sequence[Feature], split: Pair, tested: int) -> Test:
     """Return the test that should refute a claim best.
 
     Args:
@@ -82,7 +80,9 @@ def best_test(
 
 def features_of(pilot: Pair, hints: Hints) -> list[Feature]:
     """Return features, learnt from a pilot; those that are more telling as a rule come first."""
-    labels = tuple(dict.fromkeys(label for side in pilot for one in side.each for label in one.labels))
+    labels = tuple(
+        dict.fromkeys(label for side in pilot for one in side.each for label in one.labels)
+    )
     labels = labels[:_TOGETHER]
     found: list[Feature] = [Ratio()] if hints.densities else []
     if labels:
@@ -92,10 +92,8 @@ def features_of(pilot: Pair, hints: Hints) -> list[Feature]:
             found.extend(_together(labels, numbers, first))
         for column in _telling(numbers, first):
             found.extend(_single(labels[column], numbers[:, column], pilot, hints))
-    for said, of in (
-        ("the kind of the output", lambda outputs: [one.form for one in outputs.each]),
-        ("the output", lambda outputs: [one.pattern for one in outputs.each]),
-    ):
+    whole = (("the kind of the output", _forms), ("the output", _patterns))
+    for said, of in whole:
         category = Category.learnt(said, of, pilot)
         if category is not None:
             found.append(category)
@@ -116,7 +114,9 @@ def _single(label: str, numbers: Array, pilot: Pair, hints: Hints) -> Iterator[F
         yield Measure(f"the exponent of the lowest bit of {part}", own, _lowest_bit)
     if finite.size and hints.lattice is not None:
         lattice = hints.lattice
-        yield Measure(f"the distance of {part} / {lattice:g} from a whole number", own, _Rest(lattice))
+        yield Measure(
+            f"the distance of {part} / {lattice:g} from a whole number", own, _Rest(lattice)
+        )
     if label:
         token = Category.learnt(part, lambda outputs: outputs.tokens(label), pilot)
         if token is not None:
@@ -128,7 +128,9 @@ def _together(labels: tuple[str, ...], numbers: Array, first: int) -> Iterator[F
     center, scale, gap = _moments(numbers, first)
     known = np.where(np.isfinite(numbers), numbers, center)
     if not np.all(known == known[0]):
-        yield Measure("the projection on the difference of the means", labels, _Along(center, gap / scale**2))
+        yield Measure(
+            "the projection on the difference of the means", labels, _Along(center, gap / scale**2)
+        )
         yield Measure("the distance from the mean", labels, _Apart(center, scale))
         yield Measure("the largest number", labels, _largest)
         yield Measure("the smallest number", labels, _smallest)
@@ -164,6 +166,14 @@ def _mean(numbers: Array) -> Array:
 def _spread(numbers: Array) -> Array:
     off = np.where(np.isfinite(numbers), numbers - _mean(numbers), 0.0)
     return np.sqrt(np.mean(off**2, axis=0))
+
+
+def _forms(outputs: Outputs) -> list[str]:
+    return [one.form for one in outputs.each]
+
+
+def _patterns(outputs: Outputs) -> list[str]:
+    return [one.pattern for one in outputs.each]
 
 
 def _said(label: str) -> str:
