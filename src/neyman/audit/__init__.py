@@ -1,6 +1,8 @@
 """Evidence against a claim, with error rates that are exact."""
 
+from neyman.audit._aligned import aligned_scores
 from neyman.audit._bounds import LowerBound, epsilon, mu
+from neyman.audit._canaries import Canaries, InsertedTokens, Mislabelled, canaries
 from neyman.audit._mechanism import MechanismAudit, mechanism
 from neyman.audit._one_run import Guesses, OneRun, one_run
 from neyman.audit._power import plan
@@ -10,14 +12,19 @@ from neyman.audit._sequential import Sequential
 from neyman.audit._statistic import Counts
 
 __all__ = [
+    "Canaries",
     "Counts",
     "Guesses",
+    "InsertedTokens",
     "LowerBound",
     "MechanismAudit",
+    "Mislabelled",
     "OneRun",
     "Rule",
     "Sequential",
     "Verdict",
+    "aligned_scores",
+    "canaries",
     "epsilon",
     "mechanism",
     "mu",
