@@ -6,6 +6,7 @@ from neyman.audit._one_run import Guesses, OneRun, one_run
 from neyman.audit._power import plan
 from neyman.audit._refute import Verdict, refute
 from neyman.audit._rule import Rule
+from neyman.audit._sampler import SamplerAudit, sampler
 from neyman.audit._sequential import Sequential
 from neyman.audit._statistic import Counts
 
@@ -16,6 +17,7 @@ __all__ = [
     "MechanismAudit",
     "OneRun",
     "Rule",
+    "SamplerAudit",
     "Sequential",
     "Verdict",
     "epsilon",
@@ -24,4 +26,5 @@ __all__ = [
     "one_run",
     "plan",
     "refute",
+    "sampler",
 ]
