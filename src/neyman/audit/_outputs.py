@@ -14,7 +14,7 @@ import numpy as np
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 
-__all__ = ["ABSENT", "RAISES", "Output", "Outputs", "read_error", "read_output"]
+__all__ = ["ABSENT", "NUMBER", "RAISES", "Output", "Outputs", "read_error", "read_output"]
 
 ABSENT = "nothing"
 """The token of a part that an output does not have."""
@@ -23,6 +23,9 @@ RAISES = "raises "
 """How the form of an exception begins."""
 
 NUMBER = "a number"
+"""The token of a number that is neither whole nor special."""
+
+_TRUTHS = ("True", "False")
 # Arrays beyond this size are read as a whole, not entry by entry.
 _SMALL = 64
 _LONG = 64
@@ -75,6 +78,18 @@ class Outputs:
                 block = np.array([self.each[row].numbers for row in at], dtype=np.float64)
                 found[np.ix_(at, into)] = block[:, of]
         return found
+
+    def fractions(self, labels: tuple[str, ...]) -> Array:
+        """Return the numbers of these parts, of which truth values are none."""
+        found = self.numbers(labels)
+        for column, label in enumerate(labels):
+            found[[token in _TRUTHS for token in self.tokens(label)], column] = np.nan
+        return found
+
+    def mixes(self, label: str) -> bool:
+        """Whether a part is a truth value in some outputs and another number in others."""
+        tokens = {*self.tokens(label)}
+        return NUMBER in tokens and not tokens.isdisjoint(_TRUTHS)
 
     def tokens(self, label: str) -> list[str]:
         """Return the tokens of a part."""
@@ -149,6 +164,7 @@ def _read_word(parts: _Parts, label: str, value: object) -> str:
 def _read_whole(parts: _Parts, label: str, value: object) -> str:
     number = int(cast("int", value))
     token = str(number) if number.bit_length() <= _LONG else NUMBER
+    token = str(bool(value)) if isinstance(value, bool | np.bool_) else token
     parts.add(label, _as_float(number), token)
     return type(value).__name__
 
