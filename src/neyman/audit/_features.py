@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 
@@ -146,6 +146,7 @@ class Ratio(Feature):
         return f"its log-likelihood ratio is {_beyond(rule)}"
 
 
+@runtime_checkable
 class Classifier(Protocol):
     """What scikit-learn's classifiers offer."""
 

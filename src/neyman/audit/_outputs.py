@@ -164,8 +164,12 @@ def _read_word(parts: _Parts, label: str, value: object) -> str:
 def _read_whole(parts: _Parts, label: str, value: object) -> str:
     number = int(cast("int", value))
     token = str(number) if number.bit_length() <= _LONG else NUMBER
-    token = str(bool(value)) if isinstance(value, bool | np.bool_) else token
     parts.add(label, _as_float(number), token)
+    return type(value).__name__
+
+
+def _read_truth(parts: _Parts, label: str, value: object) -> str:
+    parts.add(label, float(bool(value)), str(bool(value)))
     return type(value).__name__
 
 
@@ -246,10 +250,11 @@ class _ArrayLike(Protocol):
     def __array__(self) -> object: ...
 
 
-# The first that fits: a truth value is a whole number, and NumPy's float64 a float.
+# The first that fits: a truth value is a whole number too, and NumPy's float64 a float.
 _READERS: tuple[tuple[tuple[type, ...], Callable[[_Parts, str, object], str]], ...] = (
     ((float, np.floating, Fraction, Decimal), _read_real),
-    ((int, np.integer, np.bool_), _read_whole),
+    ((bool, np.bool_), _read_truth),
+    ((int, np.integer), _read_whole),
     ((str, bytes, type(None)), _read_word),
     ((complex, np.complexfloating), _read_complex),
     ((Mapping,), _read_mapping),

@@ -19,6 +19,7 @@ from neyman.audit._features import (
 )
 from neyman.audit._outputs import Outputs
 from neyman.audit._rule import Rule, prospect
+from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 
 __all__ = ["Hints", "Pair", "Test", "best_test", "features_of"]
@@ -47,6 +48,24 @@ class Hints:
     lattice: float | None
     densities: bool
     classifier: Classifier | None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no lattice and no classifier.
+
+        Raises:
+            InvalidParameter: if a hint is not what it should be.
+        """
+        if self.lattice is not None and not 0 < self.lattice < np.inf:
+            raise InvalidParameter(
+                f"lattice must be a number above 0; {self.lattice!r} was given. Write what the "
+                "published numbers are multiples of, such as 2**-10"
+            )
+        if self.classifier is not None and not isinstance(self.classifier, Classifier):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidParameter(
+                f"classifier must have the methods fit and predict_proba; a "
+                f"{type(self.classifier).__name__} was given. Write one of scikit-learn's (pip "
+                "install scikit-learn), such as sklearn.linear_model.LogisticRegression()"
+            )
 
 
 @final
