@@ -8,6 +8,7 @@ from neyman.audit._one_run import Guesses, OneRun, one_run
 from neyman.audit._power import plan
 from neyman.audit._refute import Verdict, refute
 from neyman.audit._rule import Rule
+from neyman.audit._sampler import SamplerAudit, sampler
 from neyman.audit._sequential import Sequential
 from neyman.audit._statistic import Counts
 
@@ -21,6 +22,7 @@ __all__ = [
     "Mislabelled",
     "OneRun",
     "Rule",
+    "SamplerAudit",
     "Sequential",
     "Verdict",
     "aligned_scores",
@@ -31,4 +33,5 @@ __all__ = [
     "one_run",
     "plan",
     "refute",
+    "sampler",
 ]

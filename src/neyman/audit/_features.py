@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +26,9 @@ __all__ = [
     "sides",
 ]
 
+Read = Callable[[Outputs, tuple[str, ...]], Array]
+"""How numbers of some parts are taken from outputs."""
+
 # The bits of a float's mantissa, and exponents beyond those of any float.
 _MANTISSA, _BEYOND = 53, 2000.0
 _SAID = 3
@@ -36,17 +39,12 @@ class Feature(ABC):
     """A number of each output, which a rule compares with a threshold."""
 
     @abstractmethod
-    def values(self, outputs: Outputs) -> Array:
-        """Return the number of each output; NaN where it has none."""
+    def scores(self, outputs: Outputs) -> Array:
+        """Return the number of each output; never NaN."""
 
     @abstractmethod
     def event(self, rule: Rule) -> str:
         """Say when the rule calls an output one of the second input."""
-
-    def scores(self, outputs: Outputs) -> Array:
-        """Return the number of each output, -inf where it has none."""
-        found = self.values(outputs)
-        return np.where(np.isnan(found), -np.inf, found)
 
 
 @final
@@ -58,19 +56,26 @@ class Measure(Feature):
         said: what it is, in words.
         labels: of the numbers.
         of: the function, from an array of shape (runs, labels).
+        absent: the score of outputs for which it is NaN, an infinity; None where the pilot has
+            none, and then -inf.
+        read: how the numbers are taken from outputs.
     """
 
     said: str
     labels: tuple[str, ...]
     of: Callable[[Array], Array]
+    absent: float | None = None
+    read: Read = Outputs.numbers
 
     @override
-    def values(self, outputs: Outputs) -> Array:
-        return self.of(outputs.numbers(self.labels))
+    def scores(self, outputs: Outputs) -> Array:
+        found = self.of(self.read(outputs, self.labels))
+        return np.where(np.isnan(found), -np.inf if self.absent is None else self.absent, found)
 
     @override
     def event(self, rule: Rule) -> str:
-        return f"{self.said} is {_beyond(rule)}"
+        none = self.absent is not None and bool(rule.called(np.asarray(self.absent)))
+        return f"{self.said} is {_beyond(rule)}{', or is no number' if none else ''}"
 
 
 @final
@@ -110,7 +115,7 @@ class Category(Feature):
         return cls(said, of, odds)
 
     @override
-    def values(self, outputs: Outputs) -> Array:
+    def scores(self, outputs: Outputs) -> Array:
         return np.array([self.odds.get(each, 0.0) for each in self.of(outputs)])
 
     @override
@@ -131,14 +136,17 @@ class Ratio(Feature):
     """The log-likelihood ratio of the output, by densities that the user gave."""
 
     @override
-    def values(self, outputs: Outputs) -> Array:
-        return np.array([output.ratio for output in outputs.each])
+    def scores(self, outputs: Outputs) -> Array:
+        return np.nan_to_num(
+            [output.ratio for output in outputs.each], posinf=np.inf, neginf=-np.inf
+        )
 
     @override
     def event(self, rule: Rule) -> str:
         return f"its log-likelihood ratio is {_beyond(rule)}"
 
 
+@runtime_checkable
 class Classifier(Protocol):
     """What scikit-learn's classifiers offer."""
 
@@ -181,7 +189,7 @@ class Classified(Feature):
         return found
 
     @override
-    def values(self, outputs: Outputs) -> Array:
+    def scores(self, outputs: Outputs) -> Array:
         rows = (_columns(self.features, outputs) - self.centers) / self.scales
         return np.asarray(self.model.predict_proba(rows))[:, 1]
 

@@ -14,7 +14,7 @@ import numpy as np
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 
-__all__ = ["ABSENT", "RAISES", "Output", "Outputs", "read_error", "read_output"]
+__all__ = ["ABSENT", "NUMBER", "RAISES", "Output", "Outputs", "read_error", "read_output"]
 
 ABSENT = "nothing"
 """The token of a part that an output does not have."""
@@ -23,6 +23,9 @@ RAISES = "raises "
 """How the form of an exception begins."""
 
 NUMBER = "a number"
+"""The token of a number that is neither whole nor special."""
+
+_TRUTHS = ("True", "False")
 # Arrays beyond this size are read as a whole, not entry by entry.
 _SMALL = 64
 _LONG = 64
@@ -75,6 +78,18 @@ class Outputs:
                 block = np.array([self.each[row].numbers for row in at], dtype=np.float64)
                 found[np.ix_(at, into)] = block[:, of]
         return found
+
+    def fractions(self, labels: tuple[str, ...]) -> Array:
+        """Return the numbers of these parts, of which truth values are none."""
+        found = self.numbers(labels)
+        for column, label in enumerate(labels):
+            found[[token in _TRUTHS for token in self.tokens(label)], column] = np.nan
+        return found
+
+    def mixes(self, label: str) -> bool:
+        """Whether a part is a truth value in some outputs and another number in others."""
+        tokens = {*self.tokens(label)}
+        return NUMBER in tokens and not tokens.isdisjoint(_TRUTHS)
 
     def tokens(self, label: str) -> list[str]:
         """Return the tokens of a part."""
@@ -150,6 +165,11 @@ def _read_whole(parts: _Parts, label: str, value: object) -> str:
     number = int(cast("int", value))
     token = str(number) if number.bit_length() <= _LONG else NUMBER
     parts.add(label, _as_float(number), token)
+    return type(value).__name__
+
+
+def _read_truth(parts: _Parts, label: str, value: object) -> str:
+    parts.add(label, float(bool(value)), str(bool(value)))
     return type(value).__name__
 
 
@@ -230,10 +250,11 @@ class _ArrayLike(Protocol):
     def __array__(self) -> object: ...
 
 
-# The first that fits: a truth value is a whole number, and NumPy's float64 a float.
+# The first that fits: a truth value is a whole number too, and NumPy's float64 a float.
 _READERS: tuple[tuple[tuple[type, ...], Callable[[_Parts, str, object], str]], ...] = (
     ((float, np.floating, Fraction, Decimal), _read_real),
-    ((int, np.integer, np.bool_), _read_whole),
+    ((bool, np.bool_), _read_truth),
+    ((int, np.integer), _read_whole),
     ((str, bytes, type(None)), _read_word),
     ((complex, np.complexfloating), _read_complex),
     ((Mapping,), _read_mapping),

@@ -13,11 +13,13 @@ from neyman.audit._features import (
     Feature,
     Measure,
     Ratio,
+    Read,
     lowest_bits,
     sides,
 )
 from neyman.audit._outputs import Outputs
 from neyman.audit._rule import Rule, prospect
+from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 
 __all__ = ["Hints", "Pair", "Test", "best_test", "features_of"]
@@ -46,6 +48,24 @@ class Hints:
     lattice: float | None
     densities: bool
     classifier: Classifier | None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no lattice and no classifier.
+
+        Raises:
+            InvalidParameter: if a hint is not what it should be.
+        """
+        if self.lattice is not None and not 0 < self.lattice < np.inf:
+            raise InvalidParameter(
+                f"lattice must be a number above 0; {self.lattice!r} was given. Write what the "
+                "published numbers are multiples of, such as 2**-10"
+            )
+        if self.classifier is not None and not isinstance(self.classifier, Classifier):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidParameter(
+                f"classifier must have the methods fit and predict_proba; a "
+                f"{type(self.classifier).__name__} was given. Write one of scikit-learn's (pip "
+                "install scikit-learn), such as sklearn.linear_model.LogisticRegression()"
+            )
 
 
 @final
@@ -91,7 +111,7 @@ def features_of(pilot: Pair, hints: Hints) -> list[Feature]:
         if len(labels) > 1:
             found.extend(_together(labels, numbers, first))
         for column in _telling(numbers, first):
-            found.extend(_single(labels[column], numbers[:, column], pilot, hints))
+            found.extend(_single(labels[column], pilot, hints))
     whole = (("the kind of the output", _forms), ("the output", _patterns))
     for said, of in whole:
         category = Category.learnt(said, of, pilot)
@@ -102,25 +122,34 @@ def features_of(pilot: Pair, hints: Hints) -> list[Feature]:
     return found
 
 
-def _single(label: str, numbers: Array, pilot: Pair, hints: Hints) -> Iterator[Feature]:
+def _single(label: str, pilot: Pair, hints: Hints) -> Iterator[Feature]:
     """Make features of one part of the output."""
-    part, own = _said(label), (label,)
-    finite = numbers[np.isfinite(numbers)]
-    if finite.size:
-        middle = float(np.median(finite))
-        yield Measure(part, own, _value)
-        yield Measure(f"|{part}|", own, _size)
-        yield Measure(f"|{part} - {middle:.6g}|", own, _Distance(middle))
-        yield Measure(f"the exponent of the lowest bit of {part}", own, _lowest_bit)
-    if finite.size and hints.lattice is not None:
-        lattice = hints.lattice
-        yield Measure(
-            f"the distance of {part} / {lattice:g} from a whole number", own, _Rest(lattice)
-        )
+    part = _said(label)
+    yield from _measures(label, part, pilot, hints, Outputs.numbers)
+    if any(side.mixes(label) for side in pilot):
+        yield from _measures(label, f"{part} as a number", pilot, hints, Outputs.fractions)
     if label:
         token = Category.learnt(part, lambda outputs: outputs.tokens(label), pilot)
         if token is not None:
             yield token
+
+
+def _measures(label: str, said: str, pilot: Pair, hints: Hints, read: Read) -> Iterator[Feature]:
+    own = (label,)
+    numbers = np.concatenate([read(side, own)[:, 0] for side in pilot])
+    finite = numbers[np.isfinite(numbers)]
+    if not finite.size:
+        return
+    middle = float(np.median(finite))
+    # What is no number can be called in with the small ones, or with the large ones.
+    for absent in (-np.inf, np.inf) if np.isnan(numbers).any() else (None,):
+        yield Measure(said, own, _value, absent, read)
+        yield Measure(f"|{said}|", own, _size, absent, read)
+        yield Measure(f"|{said} - {middle:.6g}|", own, _Distance(middle), absent, read)
+        yield Measure(f"the exponent of the lowest bit of {said}", own, _lowest_bit, absent, read)
+    if hints.lattice is not None:
+        rest = _Rest(hints.lattice)
+        yield Measure(f"the distance of {said} / {hints.lattice:g} from a whole number", own, rest)
 
 
 def _together(labels: tuple[str, ...], numbers: Array, first: int) -> Iterator[Feature]:
