@@ -146,7 +146,7 @@ def curve_band(inside: npt.ArrayLike, outside: npt.ArrayLike, *, level: float = 
         somewhere with probability at most `level`, whatever the laws of the scores.
 
     Raises:
-        InvalidParameter: if a list is empty or holds NaN, or the level is outside (0, 1/2).
+        InvalidParameter: if a list is too short or holds NaN, or the level is outside (0, 1/2).
 
     Source: Massart (1990), theorem 1; Berk and Jones (1979); docs/theory/audit.md.
 
@@ -157,7 +157,7 @@ def curve_band(inside: npt.ArrayLike, outside: npt.ArrayLike, *, level: float = 
     >>> band.refutes(gdp(1)), band.refutes(gdp(2)), 1.5 < float(band.mu()) < 2
     (True, False, True)
     """
-    scores = read_scores(inside, outside, least=1)
+    scores = read_scores(inside, outside, least=2)
     check_level(level)
     sizes = scores.outside.size, scores.inside.size
     q = joint_deviation(*sizes, (1 - _TAILS) * level)
