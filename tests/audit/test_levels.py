@@ -8,12 +8,12 @@ from functools import lru_cache, partial
 
 import numpy as np
 import pytest
-from attacks import LAWS, Law, gaussian
-from bets import pairs_until
 from scipy.special import betaincinv, ndtri
 
 import neyman as ny
-from neyman.audit import Counts, Sequential, curve_band, mu, one_run
+from attacks import LAWS, Law, gaussian
+from bets import pairs_until
+from neyman.audit import Counts, curve_band, mu, one_run
 from neyman.audit._berk_jones import tail_bound
 from neyman.audit._choice import SHARE, Choice
 from neyman.audit._joint import p_value
@@ -44,19 +44,6 @@ def most_refuting(law: Law, n: int, level: float = 0.05) -> int:
         refuted = p_value(errors(n, middle), null, level).upper <= level
         low, high = (middle, high) if refuted else (low, middle)
     return low
-
-
-def test_the_bets_of_many_runs_are_those_of_the_test():
-    draw = np.random.default_rng(0)
-    inside, outside = draw.normal(1, 0.6, (6, 80)), draw.normal(0, 0.6, (6, 80))
-    found = pairs_until(ny.gdp(1), inside, outside)
-    for row in range(6):
-        test = Sequential(ny.gdp(1))
-        for x, y in zip(inside[row], outside[row], strict=True):
-            test.update(inside=x, outside=y)
-            if test.refuted:
-                break
-        assert found[row] == (test.pairs if test.refuted else 0)
 
 
 @pytest.mark.soak

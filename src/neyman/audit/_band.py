@@ -202,8 +202,10 @@ def _upper(families: tuple[ErrorRates, ErrorRates]) -> ErrorRates:
     """Return a convex line that no curve in the confidence set exceeds."""
     shifted, sharp = families
     at = np.unique(np.concatenate([shifted.alpha[0], shifted.alpha[-1]]))
-    rows = zip(shifted.alpha, shifted.beta, strict=True)
-    heights = np.max([np.interp(at, *row, left=1.0) for row in rows], axis=0)
+    heights = np.zeros(at.size)
+    for row in range(_CELLS):
+        moved = np.interp(at, shifted.alpha[row], shifted.beta[row], left=1.0)
+        heights = np.maximum(heights, moved)
     x = np.concatenate([[0.0], at, sharp.alpha[0], [1.0]])
     y = np.concatenate([[1.0], heights, sharp.beta[0], [0.0]])
     return _hull(x, y)
@@ -232,7 +234,8 @@ def _lower(
     step = gap[crossed] / (gap[crossed] - gap[crossed + 1])
     corners = at[crossed] + step * (at[crossed + 1] - at[crossed])
     at = np.sort(np.concatenate([at, corners]))
-    return ErrorRates(at, np.max([np.interp(at, *line) for line in lines], axis=0))
+    first, second = (np.interp(at, *line) for line in lines)
+    return ErrorRates(at, np.maximum(first, second))
 
 
 def _hull(x: Array, y: Array) -> ErrorRates:

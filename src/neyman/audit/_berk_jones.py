@@ -97,12 +97,11 @@ def _counts(n: int) -> NDArray[np.intp]:
 
 def _bound(n: int, counts: NDArray[np.intp], local: float) -> TailBound:
     """Return the bounds at a local level, with the chance that one of them fails, rounded up."""
-    rates = np.minimum(beta_quantile(counts + 1.0, n - counts + 0.0, np.array(1 - local)), 1.0)
+    k = counts.astype(np.float64)
+    rates = np.minimum(beta_quantile(k + 1, n - k, np.array(1 - local)), 1.0)
     # Of equal places the strictest one is asked for.
     rates = np.maximum.accumulate(rates)
-    kept = 0.0
-    first, chances = 0, np.ones(1)
-    at = 0.0
+    first, chances, at = 0, np.ones(1), 0.0
     for count, rate in zip(counts.tolist(), rates.tolist(), strict=True):
         if rate >= 1.0:
             break
@@ -117,13 +116,8 @@ def _moved(
 ) -> tuple[int, Array]:
     """Move the number of points from one place to the next, and drop what is below the least."""
     start, end = step
-    mean = n * (end - start)
-    reach = _DEVIATIONS * math.sqrt(mean) + _MORE
-    fewest = max(0, math.floor(mean - reach))
-    more = np.arange(fewest, min(n, math.ceil(mean + reach)) + 1.0)
-    kernel = np.exp(more * math.log(mean) - mean - log_gamma(more + 1)) if mean > 0 else np.ones(1)
-    fewest = fewest if mean > 0 else 0
-    moved = np.convolve(chances, kernel)
+    fewest, masses = _poisson(n, n * (end - start))
+    moved = np.convolve(chances, masses)
     low = first + fewest
     # Of n points, so many lie left of here but for a chance that is added.
     sd = math.sqrt(n * end * (1 - end))
@@ -132,12 +126,19 @@ def _moved(
     return left, moved[left - low : max(right + 1 - low, left - low)]
 
 
+def _poisson(n: int, mean: float) -> tuple[int, Array]:
+    """Return the numbers of points that are likely, from the fewest, with their chances."""
+    if mean == 0:
+        return 0, np.ones(1)
+    reach = _DEVIATIONS * math.sqrt(mean) + _MORE
+    fewest = max(0, math.floor(mean - reach))
+    points = np.arange(fewest, min(n, math.ceil(mean + reach)) + 1.0)
+    return fewest, np.exp(points * math.log(mean) - mean - log_gamma(points + 1))
+
+
 def _arrived(n: int, first: int, chances: Array, rest: float) -> float:
-    """Return the chance of all that, given n points in [0, 1]."""
+    """Return the chance of all that, given n points in [0, 1]; `rest` > 0 is still to come."""
     left = n - (first + np.arange(float(chances.size)))
-    with np.errstate(divide="ignore"):
-        logs = left * math.log(n * rest) - n * rest - log_gamma(left + 1) if rest > 0 else None
-    if logs is None:
-        return 0.0
-    n_points = n * math.log(n) - n - float(log_gamma(np.array(n + 1.0)))
-    return float(np.sum(chances * np.exp(logs - n_points)))
+    logs = left * math.log(n * rest) - n * rest - log_gamma(left + 1)
+    of_all = n * math.log(n) - n - float(log_gamma(np.array(n + 1.0)))
+    return float(np.sum(chances * np.exp(logs - of_all)))

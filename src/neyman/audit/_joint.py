@@ -6,7 +6,7 @@ chord further right, and along a line P is within its tangent and a bound of its
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
@@ -76,7 +76,13 @@ class _Cells:
         steps = np.arange(parts + 2) / parts
         nodes = np.minimum(self.a[:, None] + (self.b - self.a)[:, None] * steps, 1.0)
         nodes[:, parts] = self.b
-        return _Cells.between(nodes, null)
+        found = _Cells.between(nodes, null)
+        # The curve is above the line of the whole cell; so is each part's own, by this choice, and
+        # the bound of the whole holds along it.
+        whole = self.kept(np.repeat(np.arange(self.a.size), parts))
+        line = whole.low + whole.slope * (found.b - whole.b)
+        low, slope = np.maximum(found.low, line), np.minimum(found.slope, whole.slope)
+        return replace(found, low=low, slope=slope)
 
     def ceiling(self, statistic: Statistic, at_most: Array) -> Array:
         """Bound P(S <= s) on each cell, along its line."""

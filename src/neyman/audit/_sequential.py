@@ -72,7 +72,7 @@ class Sequential(Displayed):
     _shares: Array = field(init=False, repr=False)
     _claimed: float = field(init=False, repr=False)
     _log_wealth: Array = field(init=False, repr=False)
-    _wealth: list[float] = field(default_factory=list, init=False, repr=False)
+    _wealth: list[float] = field(default_factory=list[float], init=False, repr=False)
     _largest: float = field(default=0.0, init=False, repr=False)
     _waiting: tuple[deque[float], deque[float]] = field(init=False, repr=False)
     _seen: "_Seen" = field(init=False, repr=False)

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 
 from neyman.arguments import brief, check_type
 from neyman.audit import CurveBand, ErrorRates, OneRun, Sequential, Verdict
@@ -213,6 +214,6 @@ def _titled(picture: Figure, sentence: str) -> None:
     legend(picture)
     line = int(_ROOM * signs(picture.get_figwidth()))
     (said,) = picture.legends
-    said.set_title(turned(sentence, line), prop={"size": 10})
+    said.set_title(turned(sentence, line), prop=FontProperties(size=10))
     said.get_title().set_color(INK)
     said.set_alignment("left")
