@@ -1,8 +1,10 @@
 """Evidence against a claim, with error rates that are exact."""
 
 from neyman.audit._aligned import aligned_scores
-from neyman.audit._bounds import LowerBound, epsilon, mu
+from neyman.audit._band import CurveBand, curve_band
+from neyman.audit._bounds import epsilon, mu
 from neyman.audit._canaries import Canaries, InsertedTokens, Mislabelled, canaries
+from neyman.audit._lower_bound import LowerBound
 from neyman.audit._mechanism import MechanismAudit, mechanism
 from neyman.audit._one_run import Guesses, OneRun, one_run
 from neyman.audit._power import plan
@@ -10,11 +12,13 @@ from neyman.audit._refute import Verdict, refute
 from neyman.audit._rule import Rule
 from neyman.audit._sampler import SamplerAudit, sampler
 from neyman.audit._sequential import Sequential
-from neyman.audit._statistic import Counts
+from neyman.audit._statistic import Counts, ErrorRates
 
 __all__ = [
     "Canaries",
     "Counts",
+    "CurveBand",
+    "ErrorRates",
     "Guesses",
     "InsertedTokens",
     "LowerBound",
@@ -27,6 +31,7 @@ __all__ = [
     "Verdict",
     "aligned_scores",
     "canaries",
+    "curve_band",
     "epsilon",
     "mechanism",
     "mu",

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from neyman.arguments import brief
-from neyman.audit._bounds import LowerBound, mu_of
 from neyman.audit._features import Classifier, sides
 from neyman.audit._joint import p_value
+from neyman.audit._levels import check_level
+from neyman.audit._lower_bound import LowerBound, mu_bound
 from neyman.audit._null import Claim, Null
 from neyman.audit._outputs import RAISES
-from neyman.audit._power import seen_by
-from neyman.audit._refute import Verdict, check_level
+from neyman.audit._power import detected
+from neyman.audit._refute import Verdict
 from neyman.audit._rule import Rule, allowed_by
 from neyman.audit._runs import Budget, Part, Run, Runs
 from neyman.audit._search import Hints, Pair, Test, best_test, features_of
@@ -85,13 +86,7 @@ class MechanismAudit:
                 f"{1 - self.bound.level:g}."
             )
         if not v.refuted:
-            lines.append(
-                "No attack would have been refuted with so few runs."
-                if v.sees is None
-                else f"With so many runs the test refutes, nine times in ten, an attack that is "
-                f"right {100 * v.sees:.3g} % of the time; the claim allows {100 * v.allows:.3g} %. "
-                "Other inputs, or other tests, may show more."
-            )
+            lines.append(f"{v.power} Other inputs, or other tests, may show more.")
         return "\n".join(lines)
 
 
@@ -281,21 +276,21 @@ class _Audit:
         else:
             p = p_value(statistic, null).upper / share
         level = share * self.level
-        sees, allows = seen_by(statistic, null, level)
+        detectable, claimed = detected(statistic, null, level)
         verdict = Verdict(
             claim=self.claim,
             level=self.level,
             p_value=min(p, 1.0),
             rule=test.rule,
             counts=statistic.counts,
-            sees=sees,
-            allows=allows,
+            detectable_mu=detectable,
+            claimed_mu=claimed,
             seed=self.seed,
         )
         return MechanismAudit(
             verdict=verdict,
             event=test.feature.event(test.rule),
-            bound=None if early else mu_of(statistic, test.rule, level, self.seed),
+            bound=None if early else mu_bound(statistic, level, test.rule, self.seed),
             runs=taken + statistic.counts.outside,
             early=early,
             inputs=runs.inputs,

@@ -155,4 +155,5 @@ def _record(found: Verdict | LowerBound | OneRun | MechanismAudit) -> dict[str, 
             names = ("epsilon", "mu", "delta", "most_epsilon", "most_mu", "p_value")
             return {name: getattr(found, name) for name in names}
         case _:
-            return {"p_value": found.p_value, "seed": found.seed, "sees": found.sees}
+            names = ("p_value", "seed", "detectable_mu", "claimed_mu")
+            return {name: getattr(found, name) for name in names}
