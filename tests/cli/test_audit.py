@@ -67,8 +67,27 @@ def test_scores_of_one_run(capsys, tmp_path):
     found = json.loads(said(capsys, *words, "--json", status=1).out)
     assert 1 < found["mu"] < 3
     assert found["epsilon"] <= found["most_epsilon"]
-    assert "fair coin" in said(capsys, *words, status=1).out
+    assert "no commitment was made" in said(capsys, *words, status=1).out
     assert "--delta is missing" in said(capsys, *words[:-2], status=2).err
+
+
+def test_coins_that_were_committed_are_made_again_from_their_seed(capsys, tmp_path):
+    made = audit.canaries(4000)
+    scores = np.random.default_rng(1).normal(3 * made.included)
+    for name, arrays in {"with": {"included": made.included}, "without": {}}.items():
+        np.savez(tmp_path / f"{name}.npz", scores=scores, **arrays)
+        words = [tmp_path / f"{name}.npz", "--claim", "gdp(1)", "--delta", "1e-5", "--seed", 2]
+        seed = ["--canaries", made.seed.hex(), "--commitment", made.commitment]
+        found = json.loads(said(capsys, *words, *seed, "--json", status=1).out)
+        assert found["commitment"] == made.commitment
+        assert found["mu"] == audit.one_run(scores=scores, included=made, delta=1e-5, seed=2).mu
+        seed[3] = "0" * 64
+        assert "commitment must be" in said(capsys, *words, *seed, status=2).err
+    assert "--canaries" in said(capsys, *words, status=2).err
+    assert "seed must be" in said(capsys, *words, "--canaries", "no hex", status=2).err
+    other = ["--canaries", audit.canaries(4000).seed.hex()]
+    words[0] = tmp_path / "with.npz"
+    assert "differ" in said(capsys, *words, *other, status=1).err
 
 
 @pytest.mark.parametrize(

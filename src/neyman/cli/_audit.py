@@ -11,13 +11,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, final
 
+import numpy as np
+
 import neyman.audit as audit
 from neyman.audit import LowerBound, MechanismAudit, OneRun, Verdict
 from neyman.cli._claim import read_claim
 from neyman.cli._numbers import WrongUsage, as_usage, number, positive, whole
 from neyman.cli._say import say, say_json
-from neyman.cli._score_files import MANY_RUNS, read_score_file
+from neyman.cli._score_files import MANY_RUNS, Columns, read_score_file
 from neyman.curves import Pair, TradeOff
+from neyman.errors import InvalidParameter
+from neyman.numerics import Array
 
 __all__ = ["run"]
 
@@ -87,11 +91,34 @@ def _of_scores(
     else:
         yield audit.one_run(
             scores=found["scores"],
-            included=found["included"],
+            included=_coins(options, found),
             delta=settings.delta,
             claim=settings.claim,
             **common,
         )
+
+
+def _coins(options: argparse.Namespace, found: Columns) -> audit.Canaries | Array:
+    """Return which canaries took part: by a seed that was committed to, or as the file says."""
+    if options.canaries is None:
+        if "included" not in found:
+            raise WrongUsage(
+                "the file holds scores alone; write --canaries with the seed of the canaries, or "
+                "add the array included to the file"
+            )
+        return found["included"]
+    try:
+        seed = bytes.fromhex(options.canaries)
+    except ValueError:
+        seed = b""
+    with as_usage():
+        made = audit.canaries(found["scores"].size, seed=seed, commitment=options.commitment)
+    if "included" in found and not np.array_equal(found["included"], made.included):
+        raise InvalidParameter(
+            "included in the file must be the coins of the seed, and they differ; write the seed "
+            "of this run, or leave included out of the file"
+        )
+    return made
 
 
 def _of_mechanism(options: argparse.Namespace, settings: _Settings) -> Iterator[MechanismAudit]:
@@ -152,7 +179,7 @@ def _record(found: Verdict | LowerBound | OneRun | MechanismAudit) -> dict[str, 
         case LowerBound():
             return {found.of: found.value, **({"delta": found.delta} if found.delta else {})}
         case OneRun():
-            names = ("epsilon", "mu", "delta", "most_epsilon", "most_mu", "p_value")
+            names = ("epsilon", "mu", "delta", "most_epsilon", "most_mu", "p_value", "commitment")
             return {name: getattr(found, name) for name in names}
         case _:
             names = ("p_value", "seed", "detectable_mu", "claimed_mu")

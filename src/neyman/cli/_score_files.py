@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from neyman.errors import InvalidParameter
+from neyman.numerics import Array
 
-__all__ = ["MANY_RUNS", "ONE_RUN", "read_score_file"]
+__all__ = ["MANY_RUNS", "Columns", "read_score_file"]
 
 MANY_RUNS: Final = ("inside", "outside")
-ONE_RUN: Final = ("scores", "included")
+_ONE_RUN: Final = ("scores", "included")
 _SUFFIXES: Final = (".npz", ".csv")
 
-Columns = dict[str, npt.NDArray[np.float64]]
+Columns = dict[str, Array]
 
 
 def read_score_file(path: Path) -> Columns:
-    """Return `inside` and `outside`, or `scores` and `included`.
+    """Return `inside` and `outside`, or `scores` and, where the file has it, `included`.
 
     Raises:
         InvalidParameter: if the file holds neither.
@@ -32,7 +32,7 @@ def read_score_file(path: Path) -> Columns:
             f"{path} is neither .npz nor .csv; write a file of one of these kinds"
         )
     found = read(path)
-    for names in (MANY_RUNS, ONE_RUN):
+    for names in (MANY_RUNS, _ONE_RUN, _ONE_RUN[:1]):
         if found.keys() >= set(names):
             return {name: found[name] for name in names}
     raise _unfit(path)
@@ -41,7 +41,7 @@ def read_score_file(path: Path) -> Columns:
 def _npz(path: Path) -> Columns:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            names = {*MANY_RUNS, *ONE_RUN} & set(arrays.files)
+            names = {*MANY_RUNS, *_ONE_RUN} & set(arrays.files)
             return {name: np.asarray(arrays[name], dtype=np.float64) for name in names}
     except (ValueError, TypeError, EOFError, KeyError, zipfile.BadZipFile):
         raise _unfit(path) from None

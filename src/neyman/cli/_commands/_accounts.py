@@ -150,6 +150,12 @@ def _add_audit(commands: Any) -> None:
         help="probability of refuting a claim that holds, at most; 0.05 if left out",
     )
     audit.add_argument("--delta", help="also bound epsilon at this delta; one run needs it")
+    audit.add_argument(
+        "--canaries", metavar="SEED", help="the seed of the canaries of one run, in hexadecimal"
+    )
+    audit.add_argument(
+        "--commitment", metavar="DIGEST", help="that was published before the run, to be compared"
+    )
     audit.add_argument("--seed", help="of what the test itself draws; drawn anew if left out")
     audit.add_argument("--data", help="an input of the function, as JSON or module:name")
     audit.add_argument("--neighbor", help="its neighbouring input, as JSON or module:name")
