@@ -204,8 +204,9 @@ def _upper(families: tuple[ErrorRates, ErrorRates]) -> ErrorRates:
     at = np.unique(np.concatenate([shifted.alpha[0], shifted.alpha[-1]]))
     heights = np.zeros(at.size)
     for row in range(_CELLS):
-        moved = np.interp(at, shifted.alpha[row], shifted.beta[row], left=1.0)
-        heights = np.maximum(heights, moved)
+        hull_x: Array = shifted.alpha[row]
+        hull_y: Array = shifted.beta[row]
+        heights = np.maximum(heights, np.interp(at, hull_x, hull_y, left=1.0))
     x = np.concatenate([[0.0], at, sharp.alpha[0], [1.0]])
     y = np.concatenate([[1.0], heights, sharp.beta[0], [0.0]])
     return _hull(x, y)
