@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import ndtr, ndtri
+from scipy.special import betaincinv, ndtr, ndtri
 from scipy.stats import binom
 
 import neyman as ny
@@ -104,6 +104,24 @@ def test_bounds_keep_their_level_and_are_near():
     assert bounds.mean() > 0.85
     losses = [float(epsilon(*normal(s, 500, 1), delta=1e-5, seed=s)) for s in range(10)]
     assert 0.3 < np.mean(losses) < ny.gdp(1).epsilon(1e-5)
+
+
+def test_the_loss_that_the_counts_suggest_is_no_bound():
+    """The twin without an interval: it exceeds the truth in half of all audits."""
+    draw, runs, rate = np.random.default_rng(6), 400, float(ndtr(-0.5))
+    fp, fn = draw.binomial(1000, rate, (2, runs)) / 1000
+    over = np.sum(ndtri(1 - fp) - ndtri(fn) > 1)
+    assert over > most_alarms(runs, 0.05)
+
+
+@pytest.mark.parametrize(("n", "size"), [(100, 1.0), (1000, 0.3), (1000, 1.0), (1000, 3.0)])
+def test_two_separate_bounds_need_two_and_a_half_times_the_runs(n, size):
+    """At the counts that are expected; an error shrinks like one over the root of the runs."""
+    errors = round(n * float(ndtr(-size / 2)))
+    scores = np.repeat([0.0, 1.0], [errors, n - errors])
+    joint = float(mu(scores, 1 - scores, threshold=0.5))
+    each = betaincinv(errors + 1, n - errors, 1 - 0.05 / 2)
+    assert (size + 2 * ndtri(each)) ** 2 > 2.5 * (size - joint) ** 2
 
 
 def test_a_bound_is_the_parameter_that_the_same_test_refutes():

@@ -93,7 +93,7 @@ def test_one_run_is_drawn_below_its_ceiling():
     picture = plots.one_run(found)
     wide = [bar.get_width() for bar in picture.axes[0].patches]
     assert wide == [found.mu, found.epsilon, found.most_mu, found.most_epsilon]
-    assert "500 canaries in one run show mu >=" in title(picture)
+    assert "500 canaries in one run, if included by fair coins, show mu >=" in title(picture)
     picture.draw_without_rendering()
 
 

@@ -17,9 +17,10 @@ from neyman.numerics._special import ndtr, ndtri
 __all__ = ["detected", "plan"]
 
 _RATES: Final[Array] = np.concatenate([[0.0], ndtr(np.linspace(-6, 6, 241)), [1.0]])
+_NORMAL: Final[Array] = ndtri(1 - _RATES)
 _WEIGHTS: Final[Array] = 2.0 ** (np.arange(-64, 65) / 8)
 _LIKELY = 0.8
-_STEPS = 50
+_HALVINGS = 24
 _MOST_MU = 40.0
 _MOST_RUNS = 10**8
 
@@ -41,9 +42,9 @@ def detected(statistic: Statistic, null: Null, level: float) -> tuple[float | No
     quantiles = [float(ndtri(np.asarray(p))) for p in (1 - level, _LIKELY)]
     critical = ends(f, -quantiles[0])
     low, high = 0.0, _MOST_MU
-    for _ in range(_STEPS):
+    for _ in range(_HALVINGS):
         mu = (low + high) / 2
-        seen = ends(ndtr(ndtri(1 - _RATES) - mu), quantiles[1]) <= critical
+        seen = ends(ndtr(_NORMAL - mu), quantiles[1]) <= critical
         low, high = (low, mu) if seen else (mu, high)
     # Without an error at all the statistic is 0.
     return (high if high < _MOST_MU and critical > 0 else None), claimed
