@@ -181,7 +181,8 @@ def _sizes(scores: Scores) -> tuple[int, int]:
 def _candidates(train: Scores, sizes: tuple[int, int], direction: int | None = None) -> _Candidates:
     values, towards, middle = _between_means(train)
     direction = towards if direction is None else direction
-    between = (values[1:] + values[:-1]) / 2 if values.size > 1 else values
+    with np.errstate(invalid="ignore"):
+        between = (values[1:] + values[:-1]) / 2 if values.size > 1 else values
     between = np.where(np.isfinite(between), between, values[: between.size])
     if between.size > _THRESHOLDS:
         between = np.unique(np.quantile(between, np.linspace(0, 1, _THRESHOLDS), method="nearest"))
