@@ -42,21 +42,21 @@ def fails():
 @pytest.mark.parametrize(
     ("first", "second", "words"),
     [
-        (lambda: 1.0, fails, "not float"),
-        (lambda: 1.0, lambda: None, "not float"),
-        (lambda: 1.0, lambda: np.float32(1), "not float"),
+        (lambda: 1.0, fails, "raises KeyError"),
+        (lambda: 1.0, lambda: None, "NoneType"),
+        (lambda: 1.0, lambda: np.float32(1), "float32"),
         (lambda: 1.0, lambda: np.nan, "no number"),
-        (lambda: 0.0, lambda: -0.0, "not float: 0.0"),
-        (lambda: [1, 2], lambda: [1, 2, 3], "not list(2 int)"),
-        (lambda: "a", lambda: "b", "not str: 'a'"),
+        (lambda: 0.0, lambda: -0.0, "-0.0"),
+        (lambda: [1, 2], lambda: [1, 2, 3], "list(3 int)"),
+        (lambda: "a", lambda: "b", "'b'"),
         (lambda: {"a": 1}, lambda: {"b": 1}, "dict"),
-        (lambda: (1, "x"), lambda: (1, "y"), "output[1] is not 'x'"),
+        (lambda: (1, "x"), lambda: (1, "y"), "output[1] is 'y'"),
         (lambda: np.zeros(3), lambda: np.zeros((1, 3)), "shape"),
         (lambda: np.zeros(100), lambda: np.eye(1, 100)[0], "projection"),
         (lambda: {1, 2}, lambda: {1, 3}, "projection"),
-        (lambda: b"", list, "not bytes"),
+        (lambda: b"", list, "list()"),
         (lambda: 1j, lambda: 2j, "projection"),
-        (lambda: Fraction(1, 3), lambda: Decimal("0.1"), "Fraction"),
+        (lambda: Fraction(1, 3), lambda: Decimal("0.1"), "Decimal"),
         (lambda: 10**400, lambda: -(10**400), "output is"),
     ],
 )
@@ -73,6 +73,22 @@ def test_an_output_that_cannot_be_read_is_refused():
         audited(lambda _: object())
     with pytest.raises(InvalidParameter, match="raises KeyError in every run"):
         audited(lambda _: fails())
+
+
+def test_outputs_that_are_all_alike_show_nothing():
+    for constant in (lambda _: None, lambda _: 0.0, lambda _: [], lambda _: np.zeros(0)):
+        assert audited(constant, claim=ny.gdp(0)).p_value == 1
+
+
+def test_a_rare_output_that_the_pilot_has_not_seen():
+    """One in 200 runs fails, and a pilot has 400 of them."""
+
+    def run(data, rng):
+        return fails() if data[0] and rng.random() < 0.005 else "fine"
+
+    found = audited(run, claim=ny.pure_dp(0.1), draws=20_000, seed=4)
+    assert found.refuted
+    assert "kind of the output" in found.event
 
 
 def test_a_generator_is_given_where_a_run_takes_one():

@@ -1,7 +1,7 @@
 """Evidence against a claim, with error rates that are exact."""
 
-from neyman.audit._bounds import LowerBound, epsilon, mu
 from neyman.audit._black_box import MechanismAudit, mechanism
+from neyman.audit._bounds import LowerBound, epsilon, mu
 from neyman.audit._one_run import Guesses, OneRun, one_run
 from neyman.audit._power import plan
 from neyman.audit._refute import Verdict, refute

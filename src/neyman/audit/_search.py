@@ -98,7 +98,7 @@ def best_test(f: Array, features: Sequence[Feature], split: Pair, tested: int) -
 def features_of(pilot: Pair, hints: Hints) -> list[Feature]:
     """Return features, learnt from a pilot; those that are more telling as a rule come first."""
     found: list[Feature] = [Ratio()] if hints.densities else []
-    found.extend(_kept(Category.learnt("the kind of the output", _forms, pilot)))
+    found.append(Category.learnt("the kind of the output", _forms, pilot))
     each = (one.labels for side in pilot for one in side.each)
     labels = tuple(dict.fromkeys(label for labels in each for label in labels))[:_TOGETHER]
     if labels:
@@ -108,8 +108,8 @@ def features_of(pilot: Pair, hints: Hints) -> list[Feature]:
             found.extend(_together(labels, numbers, first))
         for column in _telling(numbers, first):
             found.extend(_single(labels[column], pilot, hints))
-    found.extend(_kept(Category.learnt("the output", _patterns, pilot)))
-    if hints.classifier is not None and found:
+    found.append(Category.learnt("the output", _patterns, pilot))
+    if hints.classifier is not None:
         found.append(Classified.learnt(hints.classifier, found, pilot))
     return found
 
@@ -120,12 +120,8 @@ def _single(label: str, pilot: Pair, hints: Hints) -> Iterator[Feature]:
     yield from _measures(label, part, pilot, hints, Outputs.numbers)
     if any(side.mixes(label) for side in pilot):
         yield from _measures(label, f"{part} as a number", pilot, hints, Outputs.fractions)
-    if label:
-        yield from _kept(Category.learnt(part, lambda outputs: outputs.tokens(label), pilot))
-
-
-def _kept(category: Category | None) -> list[Feature]:
-    return [] if category is None else [category]
+    if label and len({token for side in pilot for token in side.tokens(label)}) > 1:
+        yield Category.learnt(part, lambda outputs: outputs.tokens(label), pilot)
 
 
 def _measures(label: str, said: str, pilot: Pair, hints: Hints, read: Read) -> Iterator[Feature]:
