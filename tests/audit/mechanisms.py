@@ -172,7 +172,10 @@ def crossing(m):
 ONE = ([0.0] * 3, [0.0] * 3 + [1.0])
 
 FAULTS = {
-    "noise x.9": Fault(gaussian(0.9), gaussian(1), ONE, ny.gdp(1), truth=ny.gdp(1 / 0.9), slow=True),
+    "noise x.9": Fault(
+        gaussian(0.9), gaussian(1), ONE, ny.gdp(1), truth=ny.gdp(1 / 0.9),
+        slow=True,
+    ),
     "noise x.8": Fault(gaussian(0.8), gaussian(1), ONE, ny.gdp(1), truth=ny.gdp(1 / 0.8)),
     "noise x.5": Fault(gaussian(0.5), gaussian(1), ONE, ny.gdp(1), truth=ny.gdp(2)),
     "Laplace noise x.5": Fault(laplace(0.5), laplace(1), ONE, ny.laplace(1), truth=ny.laplace(2)),
@@ -191,10 +194,12 @@ FAULTS = {
         step(True), step(False), (np.zeros(0), np.ones(1)), ny.gdp(1), draws=400
     ),
     "noisy max with its value": Fault(
-        noisy_max(True), noisy_max(False), ([0.0] * 10, [1.0] * 10), ny.pure_dp(1), draws=6000, slow=True
+        noisy_max(True), noisy_max(False), ([0.0] * 10, [1.0] * 10), ny.pure_dp(1),
+        draws=6000, slow=True,
     ),
     "sparse vector 3: values": Fault(
-        sparse_vector(query=2, values=True, epsilon=2), sparse_vector(epsilon=2), leading(4), ny.pure_dp(2), draws=40_000, slow=True,
+        sparse_vector(query=2, values=True, epsilon=2), sparse_vector(epsilon=2), leading(4),
+        ny.pure_dp(2), draws=40_000, slow=True,
     ),
     "sparse vector 4: scales for one hit": Fault(
         sparse_vector(threshold=4, query=4 / 3, hits=10), sparse_vector(query=40, hits=10),
@@ -204,6 +209,7 @@ FAULTS = {
         sparse_vector(query=0, hits=-1), sparse_vector(), unequal(), ny.pure_dp(1), draws=600
     ),
     "sparse vector 6: no end": Fault(
-        sparse_vector(query=2, hits=-1), sparse_vector(), crossing(8), ny.pure_dp(1), draws=3000, slow=True,
+        sparse_vector(query=2, hits=-1), sparse_vector(), crossing(8), ny.pure_dp(1),
+        draws=3000, slow=True,
     ),
 }  # fmt: skip

@@ -2,10 +2,10 @@
 
 from neyman.audit._aligned import aligned_scores
 from neyman.audit._band import CurveBand, curve_band
+from neyman.audit._black_box import MechanismAudit, mechanism
 from neyman.audit._bounds import epsilon, mu
 from neyman.audit._canaries import Canaries, InsertedTokens, Mislabelled, canaries
 from neyman.audit._lower_bound import LowerBound
-from neyman.audit._mechanism import MechanismAudit, mechanism
 from neyman.audit._one_run import Guesses, OneRun, one_run
 from neyman.audit._power import plan
 from neyman.audit._refute import Verdict, refute

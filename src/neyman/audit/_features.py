@@ -32,6 +32,7 @@ Read = Callable[[Outputs, tuple[str, ...]], Array]
 # The bits of a float's mantissa, and exponents beyond those of any float.
 _MANTISSA, _BEYOND = 53, 2000.0
 _SAID = 3
+_FEW, _UNSEEN = 8, -1000.0
 _LARGE = 1e30
 
 
@@ -86,12 +87,14 @@ class Category(Feature):
     Attributes:
         said: what is looked at, in words.
         of: the category of each output.
-        odds: log-ratios of the pilot's shares; 0 for a category that the pilot has not seen.
+        odds: log-ratios of the pilot's shares.
+        unseen: the score of a category that the pilot has not seen.
     """
 
     said: str
     of: Callable[[Outputs], Sequence[str]]
     odds: Mapping[str, float]
+    unseen: float
 
     @classmethod
     def learnt(
@@ -99,30 +102,30 @@ class Category(Feature):
         said: str,
         of: Callable[[Outputs], Sequence[str]],
         pilot: tuple[Outputs, Outputs],
-    ) -> "Category | None":
-        """Return the feature, or None where all outputs of the pilot are alike."""
+    ) -> "Category":
+        """Return the feature, with the odds of a pilot."""
         counts = [Counter(of(side)) for side in pilot]
         sizes = [len(side.each) for side in pilot]
         seen = {*counts[0], *counts[1]}
-        if len(seen) < 2:
-            return None
-        shares = [
-            {each: (count[each] + 0.5) / (size + 1) for each in seen}
-            for count, size in zip(counts, sizes, strict=True)
-        ]
-        often = {each for each in seen if counts[0][each] + counts[1][each] > 1}
-        odds = {each: float(np.log(shares[1][each] / shares[0][each])) for each in often}
-        return cls(said, of, odds)
+        # Where there are few, one that the pilot has not seen is an event of its own.
+        few = len(seen) <= _FEW
+        odds = {
+            each: float(
+                np.log((counts[1][each] + 0.5) / (sizes[1] + 1))
+                - np.log((counts[0][each] + 0.5) / (sizes[0] + 1))
+            )
+            for each in sorted(seen)
+            if few or counts[0][each] + counts[1][each] > 1
+        }
+        return cls(said, of, odds, _UNSEEN if few else 0.0)
 
     @override
     def scores(self, outputs: Outputs) -> Array:
-        return np.array([self.odds.get(each, 0.0) for each in self.of(outputs)])
+        return np.array([self.odds.get(each, self.unseen) for each in self.of(outputs)])
 
     @override
     def event(self, rule: Rule) -> str:
-        each = np.array([0.0, *self.odds.values()])
-        calls = rule.called(each).tolist()
-        # A category that the pilot has not seen has the score 0.
+        calls = rule.called(np.array([self.unseen, *self.odds.values()])).tolist()
         word = "not " if calls[0] else ""
         listed = [one for one, call in zip(self.odds, calls[1:], strict=True) if call != calls[0]]
         ordered = sorted(listed, key=lambda each: -abs(self.odds[each]))

@@ -1,6 +1,6 @@
 """Rules that turn scores into error counts, and how one is learnt from a part of the scores."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -20,7 +20,7 @@ __all__ = [
     "allowed_by",
     "learnt_for",
     "learnt_for_family",
-    "prospect",
+    "prospects",
 ]
 
 Family = Callable[[float], Claim]
@@ -29,6 +29,8 @@ Family = Callable[[float], Claim]
 _THRESHOLDS = 40
 _WEIGHTS = 2.0 ** (np.arange(-48, 49) / 4)
 _EVEN = 48
+# For a first look at many features, of which a few are refined.
+_FEW_WEIGHTS, _REFINED = _WEIGHTS[::4], 6
 _RATES = np.concatenate([[0.0], ndtr(np.linspace(-5, 5, 61)), [1.0]])
 # One-sided, at about the usual level: a predicted statistic that is as extreme refutes.
 _REFUTES = 1.645
@@ -91,16 +93,16 @@ class _Candidates:
     sizes: tuple[int, int]
     learnt: tuple[int, int]
 
-    def scores(self, f: Array) -> Array:
+    def scores(self, f: Array, weights: Array = _WEIGHTS) -> Array:
         """Return how many deviations each (threshold, weight) is below the claim, at the least."""
-        w = _WEIGHTS[:, None]
+        w = weights[:, None]
         spread = w * w * _RATES * (1 - _RATES) / self.sizes[0] + f * (1 - f) / self.sizes[1]
         spread += ((w + 1) / min(self.sizes)) ** 2 / 4
         at = w * _RATES + f
-        seen = self.x[:, None] * _WEIGHTS + self.y[:, None]
+        seen = self.x[:, None] * weights + self.y[:, None]
         doubts = self.x * (1 - self.x) / self.learnt[0], self.y * (1 - self.y) / self.learnt[1]
-        doubt = np.sqrt(doubts[0][:, None] * _WEIGHTS**2 + doubts[1][:, None])
-        doubt[0, _EVEN] = 0.0
+        doubt = np.sqrt(doubts[0][:, None] * weights**2 + doubts[1][:, None])
+        doubt[0, weights == 1] = 0.0
         seen += _DOUBTED * doubt
         # The nearest law of the null, for each weight and threshold.
         gaps = (at[None] - seen[:, :, None]) / np.sqrt(spread)[None]
@@ -133,16 +135,27 @@ def allowed_by(claim: Claim) -> Array:
     return Null(claim).ends(_RATES)[0]
 
 
-def prospect(f: Array, train: Scores, sizes: tuple[int, int], direction: int) -> Prospect:
-    """Return the rule of a direction that should refute a claim best.
+def prospects(
+    f: Array, trains: Sequence[Scores], sizes: tuple[int, int]
+) -> list[tuple[int, Prospect]]:
+    """Return, for the best few of several scores, their place and the rule on them.
+
+    Rules of both directions are tried.
 
     Args:
         f: what `allowed_by` gives.
-        train: scores to learn from.
+        trains: scores to learn from, of several features of the same runs.
         sizes: of the scores that will be tested, outside and inside.
-        direction: 1 to call large scores in, -1 to call small ones in.
     """
-    return _candidates(train, sizes, direction).best(f)
+    tried: list[tuple[int, _Candidates]] = [
+        (place, _candidates(train, sizes, direction))
+        for place, train in enumerate(trains)
+        for direction in (1, -1)
+    ]
+    rough = [float(candidates.scores(f, _FEW_WEIGHTS).max()) for _, candidates in tried]
+    best = np.sort(np.argsort(-np.array(rough), kind="stable")[:_REFINED])
+    refined = [tried[int(k)] for k in best]
+    return [(place, candidates.best(f)) for place, candidates in refined]
 
 
 def learnt_for(claim: Claim, train: Scores, test: Scores) -> Rule:
@@ -168,7 +181,8 @@ def _sizes(scores: Scores) -> tuple[int, int]:
 def _candidates(train: Scores, sizes: tuple[int, int], direction: int | None = None) -> _Candidates:
     values, towards, middle = _between_means(train)
     direction = towards if direction is None else direction
-    between = (values[1:] + values[:-1]) / 2 if values.size > 1 else values
+    with np.errstate(invalid="ignore"):
+        between = (values[1:] + values[:-1]) / 2 if values.size > 1 else values
     between = np.where(np.isfinite(between), between, values[: between.size])
     if between.size > _THRESHOLDS:
         between = np.unique(np.quantile(between, np.linspace(0, 1, _THRESHOLDS), method="nearest"))

@@ -18,7 +18,7 @@ from neyman.audit._features import (
     sides,
 )
 from neyman.audit._outputs import Outputs
-from neyman.audit._rule import Rule, prospect
+from neyman.audit._rule import Rule, prospects
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 
@@ -87,24 +87,20 @@ def best_test(f: Array, features: Sequence[Feature], split: Pair, tested: int) -
         split: outputs to choose from.
         tested: how many runs on each input the test will have.
     """
-    best: Test | None = None
-    for feature in features:
-        train = sides(feature, split)
-        for direction in (1, -1):
-            found = prospect(f, train, (tested, tested), direction)
-            if best is None or found.gap > best.gap + _CLEAR:
-                best = Test(feature, found.rule, found.gap)
-    assert best is not None
-    return best
+    found = prospects(f, [sides(feature, split) for feature in features], (tested, tested))
+    best, clear = found[0], -np.inf
+    for place, prospect in found:
+        if prospect.gap > clear:
+            best, clear = (place, prospect), prospect.gap + _CLEAR
+    return Test(features[best[0]], best[1].rule, best[1].gap)
 
 
 def features_of(pilot: Pair, hints: Hints) -> list[Feature]:
     """Return features, learnt from a pilot; those that are more telling as a rule come first."""
-    labels = tuple(
-        dict.fromkeys(label for side in pilot for one in side.each for label in one.labels)
-    )
-    labels = labels[:_TOGETHER]
     found: list[Feature] = [Ratio()] if hints.densities else []
+    found.append(Category.learnt("the kind of the output", _forms, pilot))
+    each = (one.labels for side in pilot for one in side.each)
+    labels = tuple(dict.fromkeys(label for labels in each for label in labels))[:_TOGETHER]
     if labels:
         numbers = np.concatenate([side.numbers(labels) for side in pilot])
         first = len(pilot[0].each)
@@ -112,12 +108,8 @@ def features_of(pilot: Pair, hints: Hints) -> list[Feature]:
             found.extend(_together(labels, numbers, first))
         for column in _telling(numbers, first):
             found.extend(_single(labels[column], pilot, hints))
-    whole = (("the kind of the output", _forms), ("the output", _patterns))
-    for said, of in whole:
-        category = Category.learnt(said, of, pilot)
-        if category is not None:
-            found.append(category)
-    if hints.classifier is not None and found:
+    found.append(Category.learnt("the output", _patterns, pilot))
+    if hints.classifier is not None:
         found.append(Classified.learnt(hints.classifier, found, pilot))
     return found
 
@@ -128,10 +120,8 @@ def _single(label: str, pilot: Pair, hints: Hints) -> Iterator[Feature]:
     yield from _measures(label, part, pilot, hints, Outputs.numbers)
     if any(side.mixes(label) for side in pilot):
         yield from _measures(label, f"{part} as a number", pilot, hints, Outputs.fractions)
-    if label:
-        token = Category.learnt(part, lambda outputs: outputs.tokens(label), pilot)
-        if token is not None:
-            yield token
+    if label and len({token for side in pilot for token in side.tokens(label)}) > 1:
+        yield Category.learnt(part, lambda outputs: outputs.tokens(label), pilot)
 
 
 def _measures(label: str, said: str, pilot: Pair, hints: Hints, read: Read) -> Iterator[Feature]:
@@ -221,7 +211,9 @@ def _size(numbers: Array) -> Array:
 
 
 def _lowest_bit(numbers: Array) -> Array:
-    return np.nanmin(np.where(np.isnan(numbers), np.inf, lowest_bits(numbers)), axis=1)
+    bits = lowest_bits(numbers)
+    least = np.where(np.isnan(bits), np.inf, bits).min(axis=1)
+    return np.where(np.isinf(least), np.nan, least)
 
 
 def _largest(numbers: Array) -> Array:

@@ -135,7 +135,8 @@ def mechanism(
             of it, such as `f.remove`: of the data without the record against those with it.
         seconds: how long the audit may take, about. It stops early where bets on the first 2,000
             runs refute the claim at a tenth of the level; the test has the rest of the level.
-        draws: how often to run on each input, in place of `seconds`; from 100 on.
+        draws: how often to run on each input, in place of `seconds`; from 100 on. Each part of the
+            audit takes 20 runs at least.
         level: the probability of refuting a claim that holds, at most.
         seed: of the streams that `run` is given, one for each input, independent; and of the order
             of the runs. None draws one, which the verdict names. With `draws`, a seed repeats the
@@ -155,6 +156,7 @@ def mechanism(
     Guarantee: if the runs are independent and the claim holds for the couple that is tested, it is
         refuted with probability at most `level`, whatever the features, the event and the couple
         that were chosen. Not refuted is no proof of privacy: other inputs or events may show more.
+        The report quotes outputs and not inputs: audit made-up data.
 
     Error: the p-value is a proved upper bound, at most 2e-4, or 1 % of itself, above the supremum.
 
