@@ -1,4 +1,6 @@
-"""One peer in a process of its own, JSON lines in and out: `python -m benchmarks._peer NAME [ROOM]`.
+"""One peer in a process of its own, JSON lines in and out.
+
+`python -m benchmarks._peer NAME [ROOM]`
 
 In: {"kind": ..., "arguments": {...}, "seconds": limit}. Out: what `_answered` or `_failed` writes.
 Needs nothing but the standard library, the peer itself, and what its module in ROOM imports.
