@@ -37,7 +37,7 @@ SIZES: Final = {
     "one run, (epsilon, delta)": (500,),
 }
 # Audits of a cell, and how many are asked for at once: an answer may take a minute.
-REPETITIONS: Final = {"two samples": 120, "one run": 40}
+REPETITIONS: Final = {"two samples": 80, "one run": 30}
 AT_ONCE: Final = 5
 # What a level of 5 % exceeds with a chance below 1 in 1,000.
 RARE: Final = 1e-3

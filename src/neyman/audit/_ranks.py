@@ -1,5 +1,6 @@
 """Thresholds at scores of fixed ranks, for tails that a part to learn from is too small to show."""
 
+import math
 from dataclasses import dataclass
 from typing import Final, NamedTuple, final
 
@@ -13,8 +14,9 @@ __all__ = ["Ranked", "largest_by_rank"]
 
 # The ranks 1, 3, 9, ... up to half of a side.
 _RATIO: Final = 3
-_NODES: Final = 400
-_DEVIATIONS, _MORE = 10.0, 50
+# In logs of x, whose deviation is about 1 / sqrt(rank); epsilon loses a cell's width at most.
+_NODES: Final = 500
+_DEVIATIONS, _HIGHEST = 8.0, 4.0
 _NEAR: Final = 1e-4
 # Relatively, of sums of chances; and what windows of binomials leave out, of all nodes together.
 _SAFE: Final = 1e-9
@@ -57,10 +59,9 @@ class _Look:
 
     def laws(self) -> tuple[Array, Array]:
         """Return nodes of x, increasing, and the chance that x lies below each."""
-        mean = self.rank / (self.size + 1)
-        sd = np.sqrt(mean * (1 - mean) / (self.size + 2))
-        high = min(1.0, mean + _DEVIATIONS * sd + _MORE / self.size)
-        nodes = np.geomspace(mean * 1e-4, high, _NODES)
+        mean, wide = self.rank / (self.size + 1), _DEVIATIONS / math.sqrt(self.rank)
+        high = min(1.0, mean * math.exp(min(wide, _HIGHEST)))
+        nodes = np.geomspace(mean * math.exp(-wide), high, _NODES)
         return nodes, chances_of(self.size, nodes, self.rank)
 
     def p_value(self, epsilon: float, delta: float) -> float:
@@ -68,6 +69,8 @@ class _Look:
 
         Between two nodes the upper one counts, above the last one all.
         """
+        if self.passed == 0:
+            return 1.0
         nodes, below = self.laws()
         odds = np.exp(epsilon)
         power = np.minimum(delta + odds * nodes, 1 - np.maximum(1 - delta - nodes, 0) / odds)
