@@ -36,7 +36,7 @@ class LowerBound:
         of: "mu" or "epsilon".
         delta: of epsilon; 0 for mu.
         level: the probability that the bound exceeds the truth, at most.
-        rule: that the bound rests on.
+        rule: that the bound rests on; its threshold may be a score of a fixed rank.
         seed: of the split that the rule was learnt from; None where the rule was given.
     """
 
