@@ -32,6 +32,8 @@ _TUNED = (
     "choose them, and are not counted."
 )
 _IDEAL = "Ideal noise and arithmetic; what floating point adds is not counted."
+# A rate such as 0.06666666666666667 makes 150 steps a little more than 10 passes.
+_ROUNDED = Fraction(1, 10**9)
 _MIXED = "where records share a gradient (batch normalisation)."
 
 
@@ -141,10 +143,12 @@ class Statement:
         }
 
     def __str__(self) -> str:
-        lines = _labelled("Privacy", _columns(self.losses)) if self.losses else []
+        # mu takes longest: where the time is limited, the attacks come first.
+        attacks, losses = self.attacks, self.losses
+        lines = _labelled("Privacy", _columns(losses)) if losses else []
         lines.append(f"{self.attacker}:")
         lines += _columns(
-            [(f"  {one.what}", f"{one.most} (chance: {one.chance})") for one in self.attacks]
+            [(f"  {one.what}", f"{one.most} (chance: {one.chance})") for one in attacks]
         )
         lines += _labelled("Protects", [self.protects])
         lines += _labelled("Training", self.training)
@@ -274,7 +278,7 @@ def _passes(phases: list[tuple[Phase, Fraction]], moves: int) -> tuple[int, Trad
         phases: with their sampling probabilities.
         moves: how many clipping norms one record moves a sum by.
     """
-    times = [math.ceil(chance * phase.steps) for phase, chance in phases]
+    times = [math.ceil(chance * phase.steps * (1 - _ROUNDED)) for phase, chance in phases]
     uses = [
         gdp(moves / phase.noise_multiplier) ** n
         for (phase, _), n in zip(phases, times, strict=True)
