@@ -119,23 +119,23 @@ class Statement:
         `upper` null: there is none where `lower` is null too, and else none was found; `finite`
         says whether there is one, null if that is open.
         """
+        # mu takes longest: where the time is limited, all else comes first.
+        epsilon = None if self.delta is None else self._epsilon(float(self.delta))
+        power = zip(self.rates, zip(*self._power(), strict=True), strict=True)
+        advantage = self._sides(self.curve.advantage(bracket=True))
         record: dict[str, object] = {
             "phases": [phase.to_json() for phase in self.run.phases],
             "unit": self.run.unit,
             "neighbors": self.run.neighbors,
             "curve": self.curve.to_json(),
         }
-        if self.delta is not None:
-            delta = float(self.delta)
-            record["delta"] = delta
-            record["mu"] = self._sides(self.curve.mu(slack=delta, bracket=True))
-            record["epsilon"] = _both(self._epsilon(delta))
+        if self.delta is not None and epsilon is not None:
+            record["delta"] = float(self.delta)
+            record["mu"] = self._sides(self.curve.mu(slack=float(self.delta), bracket=True))
+            record["epsilon"] = _both(epsilon)
         return record | {
-            "tpr": [
-                {"fpr": float(rate), **self._sides(bounds)}
-                for rate, bounds in zip(self.rates, zip(*self._power(), strict=True), strict=True)
-            ],
-            "advantage": self._sides(self.curve.advantage(bracket=True)),
+            "tpr": [{"fpr": float(rate), **self._sides(bounds)} for rate, bounds in power],
+            "advantage": advantage,
             "protects": self.protects,
             "assumes": self.assumes,
             "does_not_hold": self.does_not_hold,
