@@ -339,11 +339,11 @@ def _is_record(place: Path) -> bool:
 
 
 def _phases(given: object) -> tuple[Phase, ...]:
-    listed = isinstance(given, tuple | list)
+    kind, listed = type(given).__name__, isinstance(given, tuple | list)
     phases = tuple(cast("Iterable[object]", given)) if listed else ()
     if not listed or not all(isinstance(one, Phase) for one in phases):
         raise InvalidParameter(
-            f"phases must be a tuple of Phase; got an object of type {type(given).__name__}. Write "
-            "phases=(Phase.of(sampler, ...),)"
+            f"phases must be a tuple of Phase; got an object of type {kind}, or with other things "
+            "in it. Write phases=(Phase.of(sampler, ...),)"
         )
     return cast("tuple[Phase, ...]", phases)
