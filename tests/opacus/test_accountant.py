@@ -95,6 +95,13 @@ def test_runs_of_every_accountant_are_read_and_resumed(mechanism):
     assert old.history == phases
 
 
+@pytest.mark.parametrize("steps", [3.5, -1, float("nan"), float("inf"), "3", None])
+def test_steps_that_are_no_whole_number_are_refused_and_not_rounded_down(steps):
+    with pytest.raises(InvalidParameter, match="steps a whole number"):
+        from_opacus({"history": [(1.0, 0.1, steps)]})
+    assert from_opacus({"history": [(1.0, 0.1, 3.0)]}) == dp_sgd(1.0, 0.1, 3)
+
+
 def test_a_state_that_is_none_is_refused():
     accountant = Accountant()
     with pytest.raises(ValueError, match="cannot be loaded"):
@@ -209,6 +216,14 @@ def test_the_engine_makes_no_training_whose_batches_are_not_sampled(make):
     with pytest.raises(InvalidParameter, match="poisson_sampling must be True"):
         make(engine=PrivacyEngine(), poisson_sampling=False)
     make(engine=PrivacyEngine(), poisson_sampling=True).train(stop=2)
+
+
+@pytest.mark.parametrize("epochs", [0, -1, float("nan"), float("inf"), 1e20])
+def test_epochs_without_steps_are_refused(epochs):
+    with pytest.raises(InvalidParameter, match="epochs must be above 0"):
+        noise_multiplier(**TARGET, sample_rate=0.1, epochs=epochs)
+    with pytest.raises(InvalidParameter, match="steps=0"):
+        noise_multiplier(**TARGET, sample_rate=0.1, steps=0)
 
 
 def test_epochs_or_steps():

@@ -328,6 +328,21 @@ def test_the_record_says_what_was_watched(make, tmp_path):
     assert resumed.record(unit="one image").phases[0].start == 35
 
 
+def test_the_record_says_where_the_divisor_is_made_of_the_number_of_records(make):
+    run = make()
+    watch = watched(run)
+    run.train(stop=1)
+
+    def public(neighbors="add_remove"):
+        said = watch.record(unit="one image", neighbors=neighbors).assumptions
+        return any("number of records is public" in one for one in said)
+
+    assert public()
+    assert not public("replace_one")
+    run.optimizer.expected_batch_size = 64
+    assert not public()
+
+
 def test_the_record_says_what_was_found(make):
     run = make()
     watch = watched(run)

@@ -41,6 +41,16 @@ def only(run, name, **how):
     return finding
 
 
+def test_arguments_in_another_order_are_refused(make):
+    run = make()
+    with pytest.raises(InvalidParameter, match=r"DPDataLoader\. Write doctor\(engine, loader"):
+        doctor(run.engine, run.optimizer, run.loader, run.model)
+    with pytest.raises(InvalidParameter, match="engine must be a PrivacyEngine"):
+        doctor(None, run.loader, run.optimizer)
+    with pytest.raises(InvalidParameter, match=r"attach\(optimizer, loader, model\)"):
+        attach(run.loader, run.optimizer)
+
+
 @pytest.mark.shows("doctor")
 def test_shuffled_batches_have_no_amplification(make):
     run = make(poisson_sampling=False)

@@ -64,7 +64,7 @@ def _refusals(
             value = _value(curve, name, delta)
             if not value <= bound:
                 shown = at_most(value, 6) if value < math.inf else "infinite"
-                at = f" at delta = {text(delta).replace('e-0', 'e-')}" if delta else ""
+                at = f" at delta = {text(delta).replace('e-0', 'e-')}"
                 yield f"{name}{at} is at most {shown}, above the bound {text(bound)}{why}"
 
 

@@ -77,8 +77,8 @@ class Take(AbstractContextManager["Take"]):
         if self.checkpoint is not None:
             raise EntryConflict(
                 f"{brief(self.id)!r} was run and committed before, and to run it again would take "
-                f"its steps twice; load the checkpoint {brief(self.checkpoint)!r} and go on with "
-                "the next name"
+                f"its steps twice; where block.checkpoint is not None, load that ("
+                f"{brief(self.checkpoint)!r}) and go on with the next name"
             )
         return self
 

@@ -44,11 +44,12 @@ def entries(history: Iterable[Sequence[Any]]) -> list[Entry]:
     for entry in history:
         try:
             noise, rate, steps = entry
-            found.append((float(noise), _probability(float(rate)), int(steps)))
+            found.append((float(noise), _probability(float(rate)), _whole(steps)))
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidParameter(
-                "history must list (noise multiplier, sampling rate, steps), the rate at most 1; "
-                f"got {brief(repr(entry))}. Write accountant.history, or what state_dict() gives"
+                "history must list (noise multiplier, sampling rate, steps), the rate at most 1 "
+                f"and the steps a whole number; got {brief(repr(entry))}. Write "
+                "accountant.history, or what state_dict() gives"
             ) from error
     return found
 
@@ -57,6 +58,13 @@ def _probability(rate: float) -> float:
     if not 0 <= rate <= 1 + _ROUNDED:
         raise ValueError
     return min(rate, 1.0)
+
+
+def _whole(steps: Any) -> int:
+    # `int` alone would round a fraction of a step down.
+    if int(steps) != steps or steps < 0:
+        raise ValueError
+    return int(steps)
 
 
 def append(history: list[Entry], noise: float, rate: float) -> None:

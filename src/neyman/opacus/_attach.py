@@ -12,7 +12,7 @@ from opacus.optimizers import DPOptimizer
 
 from neyman.calls import plain_calls
 from neyman.errors import InvalidParameter, InvalidTraining
-from neyman.opacus._history import Accounted, accounted
+from neyman.opacus._history import Accounted, accounted, check_optimizer
 from neyman.opacus._observed import (
     ROUNDED,
     batch_sampler,
@@ -92,6 +92,7 @@ def attach(
     >>> watch.history
     [(1.0, 0.1, 10)]
     """
+    check_optimizer(optimizer)
     known = accounted(optimizer.step_hook)
     if isinstance(optimizer.step_hook, Watch):
         raise InvalidParameter("the optimizer is watched already; use the Watch that attach gave")

@@ -8,7 +8,7 @@ from typing import Any, cast, final
 
 import opacus
 from neyman.accounting import EpsilonDelta, calibrate, dp_sgd
-from neyman.arguments import given
+from neyman.arguments import given, whole
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff
 from neyman.errors import InvalidCall, InvalidParameter
@@ -18,6 +18,7 @@ from neyman.overriding import override
 __all__ = ["PrivacyEngine", "noise_multiplier"]
 
 _MOST_MORE = 1e-9
+_MOST_STEPS = 2**52
 
 
 @plain_calls
@@ -65,8 +66,7 @@ def noise_multiplier(
         raise InvalidParameter(
             f"sample_rate must be in (0, 1]; got {sample_rate!r}. Write 1 / len(loader)"
         )
-    planned = round(epochs / sample_rate) if epochs is not None else steps
-    assert planned is not None
+    planned = _planned(epochs, steps, sample_rate)
     spent = curve_of(history)
     if history and (gone := spent.epsilon(target_delta)) >= target_epsilon:
         raise InvalidParameter(
@@ -83,6 +83,19 @@ def noise_multiplier(
     while whole(found).epsilon(target_delta) > target_epsilon and more < _MOST_MORE:
         found, more = found * (1 + more), 2 * more
     return found
+
+
+def _planned(epochs: float | None, steps: int | None, sample_rate: float) -> int:
+    """Return the steps that will be taken: at least one, for no noise is the least for none."""
+    if epochs is None:
+        return whole("steps", steps, 1, _MOST_STEPS)
+    # NaN compares false.
+    if not 0 < epochs / sample_rate < _MOST_STEPS:
+        raise InvalidParameter(
+            f"epochs must be above 0 and make at most 2^52 steps; {given('epochs', epochs)} was "
+            "given. Write the number of passes over the data, such as 10"
+        )
+    return max(1, round(epochs / sample_rate))
 
 
 @final

@@ -9,6 +9,7 @@ import numpy as np
 
 from neyman.accounting import random_allocation, shuffled_attack, shuffled_passes
 from neyman.arguments import whole
+from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff, dominated_by, gdp
 from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import Real, exact_positive, text
@@ -19,6 +20,7 @@ from neyman.training._sampler import IndexArray, Sampler
 __all__ = ["BallsInBins", "ShuffledBatches"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BallsInBins(Sampler):
@@ -104,6 +106,7 @@ def _allocated(sampler: BallsInBins, epoch: int) -> tuple[IndexArray, IndexArray
     return _frozen(order), np.searchsorted(chosen[order], np.arange(bins + 1))
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShuffledBatches(Sampler):

@@ -6,6 +6,7 @@ from typing import final
 
 from neyman.accounting import without_replacement
 from neyman.arguments import whole
+from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff, gdp
 from neyman.errors import RelationMismatch
 from neyman.numerics import Real, exact_positive
@@ -16,6 +17,7 @@ from neyman.training._sampler import IndexArray, Sampler
 __all__ = ["FixedBatches"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedBatches(Sampler):

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, cast, final
 
 from neyman.arguments import whole
+from neyman.calls import plain_calls_of
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, exact_positive, rational, text
 from neyman.printable import shortened
@@ -24,6 +25,7 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _KEYS: Final = {"sampler", "noise_multiplier", "clip", "steps", "planned", "start", "seeds"}
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:

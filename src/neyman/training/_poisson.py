@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from neyman.accounting import dp_sgd, truncated_poisson, truncated_poisson_places
 from neyman.arguments import whole
+from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff, gdp
 from neyman.numerics import Real, exact_positive
 from neyman.overriding import override
@@ -31,6 +32,7 @@ class Padded(NamedTuple):
     mask: NDArray[np.bool_]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoissonBatches(Sampler):
@@ -89,6 +91,7 @@ class PoissonBatches(Sampler):
         return dp_sgd(noise_multiplier, self.rate, self.taken(steps), neighbors=neighbors)
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncatedPoissonBatches(Sampler):
@@ -178,6 +181,7 @@ class TruncatedPoissonBatches(Sampler):
         return step**count
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CyclicPoisson(Sampler):

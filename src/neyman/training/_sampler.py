@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, TypeAlias, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from neyman.arguments import whole
+from neyman.arguments import brief, whole
 from neyman.curves import TradeOff
 from neyman.errors import InvalidCall, InvalidParameter
 from neyman.numerics import Real, exact, rational, text
@@ -277,8 +277,15 @@ def exact_rate(value: object) -> Fraction:
     Raises:
         InvalidParameter: if it is none.
     """
-    written = rational(value) if isinstance(value, str) else None
-    rate = exact(value, "rate") if written is None else written
+    if isinstance(value, str):
+        rate = rational(value)
+        if rate is None:
+            raise InvalidParameter(
+                f"rate as text must be a number or a fraction; got {brief(repr(value))}. Write one "
+                'such as "0.01" or "1/250"'
+            )
+    else:
+        rate = exact(value, "rate")
     if not 0 < rate <= 1:
         raise InvalidParameter(
             f"rate={text(rate)} must be a probability above 0; write one in (0, 1], such as "

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from neyman.accounting import dp_sgd
 from neyman.arguments import whole
+from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact_positive
@@ -21,6 +22,7 @@ from neyman.training._stream import Stream
 __all__ = ["Examples", "UserBatches"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserBatches(Sampler):
