@@ -126,7 +126,9 @@ class AllowanceMachine(RuleBasedStateMachine):
                 paid = min(due, rest[i])
                 rest[i] -= paid
                 due -= paid
-        elif known[0] != (step, steps) or (known[3] is None and (known[1] or known[2] == 2)):
+        elif known[0] != (step, steps) or (
+            known[3] is None and (known[1] or revealed or known[2] == 2)
+        ):
             with pytest.raises(EntryConflict):
                 call()
             return

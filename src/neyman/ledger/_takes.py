@@ -74,6 +74,13 @@ class Taking:
                 "process runs them now, wait until it has committed; otherwise go on from the "
                 "last checkpoint under a new name"
             )
+        if self.revealed:
+            raise EntryConflict(
+                f"{brief(self.entry)!r} was taken with revealed=False and may be run once more in "
+                "that way only: the process that took it may be alive and commit its own run, and "
+                "then two runs would be seen and one paid for. Take it with revealed=False, or go "
+                "on under a new name"
+            )
         found.require_redraw_left()
         events.append(self.entry, "redraw", "{}")
         return None
