@@ -62,6 +62,12 @@ OF_800 = Phase.of(
             record(phase(seeds=SAME, start=50), phase(seeds=SAME)),
             record(phase(seeds=SAME), phase(seeds=(digest("b"),))),
         ),
+        (
+            # A phase without a step in between hides nothing.
+            "replayed_seed",
+            record(phase(seeds=SAME), phase(0, seeds=SAME, start=10), phase(seeds=SAME, start=50)),
+            record(phase(seeds=SAME), phase(0, seeds=SAME, start=10)),
+        ),
         ("tuning_not_counted", record(tuning_runs=2), record(tuning_runs=0)),
         ("unlike_phases", record(SHUFFLED, OF_800), record(SHUFFLED, SHUFFLED)),
         ("missing_ranks", record(world=2), record(world=2, ranks=(0, 1))),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from neyman.cli._numbers import WrongUsage, number
 from neyman.cli._say import say, say_json
 from neyman.curves import TradeOff
-from neyman.numerics import at_most, text
+from neyman.numerics import at_most, standing, text
 from neyman.training import RunRecord, doctor
 
 __all__ = ["run"]
@@ -69,7 +69,5 @@ def _refusals(
 
 
 def _value(curve: TradeOff, name: str, delta: Fraction) -> float:
-    bound = curve.dominating()
-    if name == "mu":
-        return float(bound.mu(slack=float(delta)))
-    return float(bound.epsilon(float(delta)))
+    bound, chance = curve.dominating(), standing(delta)[0]
+    return float(bound.mu(slack=chance) if name == "mu" else bound.epsilon(chance))

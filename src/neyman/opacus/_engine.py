@@ -3,6 +3,7 @@
 # Opacus has no stubs.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
 
+import math
 from collections.abc import Sequence
 from typing import Any, cast, final
 
@@ -18,6 +19,8 @@ from neyman.overriding import override
 __all__ = ["PrivacyEngine", "noise_multiplier"]
 
 _MOST_MORE = 1e-9
+# A whole number of steps may come out a few units in the last place above itself.
+_EXACT = 1 - 2.0**-50
 
 
 @plain_calls
@@ -41,7 +44,7 @@ def noise_multiplier(
         target_delta: in (0, 1).
         sample_rate: the probability with which each record enters a step; `1 / len(loader)` of
             the loader that Opacus is given.
-        epochs: passes of `1 / sample_rate` steps each; or
+        epochs: passes of `1 / sample_rate` steps each, a part of a step for a whole one; or
         steps: how many are taken.
         history: of steps that were taken already, and that count towards the target.
 
@@ -65,7 +68,7 @@ def noise_multiplier(
         raise InvalidParameter(
             f"sample_rate must be in (0, 1]; got {sample_rate!r}. Write 1 / len(loader)"
         )
-    planned = round(epochs / sample_rate) if epochs is not None else steps
+    planned = math.ceil(epochs / sample_rate * _EXACT) if epochs is not None else steps
     assert planned is not None
     spent = curve_of(history)
     if history and (gone := spent.epsilon(target_delta)) >= target_epsilon:

@@ -29,6 +29,10 @@ _FLOATS: Final = (
     "The noise is taken to be ideal Gaussian noise. It was made of floating-point numbers, by a "
     "generator that is not cryptographic."
 )
+_DRAWN: Final = (
+    "Each record is taken to enter each step with the recorded probability. torch compares 24 "
+    "random bits with it, so the probability was larger by up to 2^-24."
+)
 
 
 class Subject(NamedTuple):
@@ -109,7 +113,7 @@ class Watch:
             neighbors=neighbors,
             records=records,
             dataset=dataset,
-            assumptions=() if self._of.optimizer.secure_mode else (_FLOATS,),
+            assumptions=(_DRAWN,) if self._of.optimizer.secure_mode else (_FLOATS, _DRAWN),
             checks=tuple(Check(name, name not in failed) for name in _CHECKED),
             findings=tuple(self._findings),
             ranks=(rank,),
