@@ -127,6 +127,11 @@ def test_a_finding_of_the_training_stands_once_in_its_own_words():
     assert doctor(run) == (live,)
 
 
+def test_findings_of_one_name_that_cost_differently_all_stand():
+    live = tuple(Finding("clipping_norm", "Seen.", "Less.", "Mend.", gdp(mu)) for mu in (2, 5))
+    assert doctor(record(findings=live)) == live
+
+
 def test_what_has_no_price_is_one_finding():
     made = Phase(noise_multiplier=Fraction(1), sampler={"sampler": "mine"}, steps=1, planned=1)
     assert names(record(made, tuning_runs=4)) == ["unknown_guarantee"]

@@ -51,12 +51,14 @@ def doctor(record: RunRecord, *, delta: Real | None = None) -> Findings:
         curve = record.curve
     except NeymanError as error:
         return Findings((*record.findings, _unpriced(error)))
-    found = [*record.findings]
+    # What was found while training stands in its own words.
+    known = {finding.name for finding in record.findings}
+    judged: dict[str, Finding] = {}
     for judge in _JUDGES:
-        found += judge(record, curve, chance)
-    # What was found while training stands once, in its own words.
-    few = {finding.name: finding for finding in reversed(found)}
-    return Findings(reversed(few.values()))
+        for finding in judge(record, curve, chance):
+            judged.setdefault(finding.name, finding)
+    fresh = (finding for name, finding in judged.items() if name not in known)
+    return Findings((*dict.fromkeys(record.findings), *fresh))
 
 
 def _holds(curve: TradeOff, delta: Fraction | None) -> str:
