@@ -11,7 +11,8 @@ from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.errors import EntryConflict, LedgerCorrupt, RelationMismatch
 from neyman.ledger._access import Access
-from neyman.ledger._events import Events, require_recordable
+from neyman.ledger._charge import require_recordable
+from neyman.ledger._events import Events
 from neyman.ledger._records import check_curve
 from neyman.ledger._stock import Steps, Stock
 from neyman.ledger._takes import Commit, Taking

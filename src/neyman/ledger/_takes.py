@@ -10,7 +10,8 @@ from neyman.arguments import brief
 from neyman.curves import TradeOff
 from neyman.errors import EntryConflict, LedgerCorrupt
 from neyman.ledger._differences import differences
-from neyman.ledger._events import Events, History
+from neyman.ledger._events import Events
+from neyman.ledger._history import History
 from neyman.ledger._records import canonical
 from neyman.ledger._schema import Meta
 from neyman.ledger._store import Tables
