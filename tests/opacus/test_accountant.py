@@ -1,5 +1,6 @@
 """The accountant that Opacus calls, and the histories that it left."""
 
+import math
 import subprocess
 import sys
 import time
@@ -112,6 +113,15 @@ def test_a_state_that_is_none_is_refused():
         accountant.load_state_dict({"history": [(1, 2)], "mechanism": "prv"})
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [(1, 0.1, -1), (1, 0.1, 2.5), (-1, 0.1, 1), (math.nan, 0.1, 1), (math.inf, 0.1, 1), (1, 2, 1)],
+)
+def test_a_history_that_would_cost_too_little_is_refused(entry):
+    with pytest.raises(InvalidParameter, match="whole number of at least 0 steps"):
+        from_opacus({"history": [(1.0, 0.1, 10), entry]})
+
+
 def test_a_checkpoint_resumes_and_is_read(make, tmp_path):
     run = make(engine=opacus.PrivacyEngine(accountant="prv"))
     run.train()
@@ -175,6 +185,9 @@ def test_steps_are_not_lost_to_rounding():
     asked = {"target_epsilon": 1, "target_delta": DELTA, "sample_rate": rate}
     noise = noise_multiplier(**asked, epochs=3)
     assert noise == noise_multiplier(**asked, steps=225)
+    # A part of a step is a step.
+    part = {**asked, "sample_rate": 0.3}
+    assert noise_multiplier(**part, epochs=1) == noise_multiplier(**part, steps=4)
     assert dp_sgd(noise, rate, 225).epsilon(DELTA) <= 1
     lost = get_noise_multiplier(**asked, epochs=3, accountant="neyman", epsilon_tolerance=1e-6)
     assert dp_sgd(lost, rate, 225).epsilon(DELTA) > 1

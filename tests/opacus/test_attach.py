@@ -316,6 +316,7 @@ def test_the_record_says_what_was_watched(make, tmp_path):
     assert [phase.start for phase in record.phases] == [0, 25]
     assert all(check.passed for check in record.checks)
     assert "floating-point" in record.assumptions[0]
+    assert "2^-24" in record.assumptions[1]
     record.save(tmp_path / "run.json")
     again = training.RunRecord.read(tmp_path / "run.json")
     assert again.curve == record.curve

@@ -70,8 +70,8 @@ def attach(
         InvalidParameter: if `resume` is no such state, or a check is attached already.
 
     Guarantee: the checks see this optimizer and this loader. They do not see a model that mixes
-        the records of a batch (`doctor` looks for layers that do), nor, where workers draw ahead,
-        a batch that is left out.
+        the records of a batch (`doctor` looks for layers that do), nor a batch that is left out
+        where workers draw ahead, or because the loop over the loader was left and begun anew.
 
     >>> import opacus, torch, warnings
     >>> from torch.utils.data import DataLoader, TensorDataset

@@ -3,6 +3,7 @@
 # Opacus has no stubs.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
 
+import math
 from collections.abc import Sequence
 from typing import Any, cast, final
 
@@ -19,6 +20,8 @@ __all__ = ["PrivacyEngine", "noise_multiplier"]
 
 _MOST_MORE = 1e-9
 _MOST_STEPS = 2**52
+# A whole number of steps may come out a few units in the last place above itself.
+_EXACT = 1 - 2.0**-50
 
 
 @plain_calls
@@ -42,7 +45,7 @@ def noise_multiplier(
         target_delta: in (0, 1).
         sample_rate: the probability with which each record enters a step; `1 / len(loader)` of
             the loader that Opacus is given.
-        epochs: passes of `1 / sample_rate` steps each; or
+        epochs: passes of `1 / sample_rate` steps each, a part of a step for a whole one; or
         steps: how many are taken.
         history: of steps that were taken already, and that count towards the target.
 
@@ -95,7 +98,7 @@ def _planned(epochs: float | None, steps: int | None, sample_rate: float) -> int
             f"epochs must be above 0 and make at most 2^52 steps; {given('epochs', epochs)} was "
             "given. Write the number of passes over the data, such as 10"
         )
-    return max(1, round(epochs / sample_rate))
+    return max(1, math.ceil(epochs / sample_rate * _EXACT))
 
 
 @final

@@ -32,6 +32,10 @@ _FLOATS: Final = (
 _DIVIDED: Final = (
     "The number of records is public: Opacus divides each step by a number that it makes from it."
 )
+_DRAWN: Final = (
+    "Each record is taken to enter each step with the recorded probability. torch compares 24 "
+    "random bits with it, so the probability was larger by up to 2^-24."
+)
 
 
 class Subject(NamedTuple):
@@ -125,6 +129,7 @@ class Watch:
         optimizer, loader, known = self._of.optimizer, self._of.loader, self._of.accounted
         if not optimizer.secure_mode:
             yield _FLOATS
+        yield _DRAWN
         _, processes = world()
         # As `make_private` sets it; a number that you set yourself is public.
         made = int(len(loader.dataset) * known.rate) / processes

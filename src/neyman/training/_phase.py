@@ -167,6 +167,10 @@ class Phase:
             clip: the clipping norm.
             start: the sampler's first step in this phase.
             seeds: digests of the sampler's seeds.
+
+        Guarantee: gdp(1 / noise_multiplier) ** passes under "add_remove", if a record's absence
+            moves no other record to another step; gdp(2 / noise_multiplier) ** passes under
+            "replace_one".
         """
         return Phase(
             noise_multiplier=exact(noise_multiplier, "noise_multiplier"),

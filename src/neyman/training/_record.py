@@ -150,6 +150,9 @@ class RunRecord(Displayed):
     def curve(self) -> TradeOff:
         """The guarantee of the phases together, computed now.
 
+        Guarantee: holds if each phase did what it records, and no step of a seed was taken twice;
+            `doctor` looks.
+
         Raises:
             InvalidParameter: if nothing is known of a sampler.
             RelationMismatch: if nothing is proved for the relation.
