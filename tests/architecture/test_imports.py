@@ -186,8 +186,8 @@ def test_the_faces_change_only_on_purpose():
         "table_of translated"
     )
     plots = (
-        "density effects epsilon_over_steps heatmap privacy_loss profile quantiles regression "
-        "released renyi survival to_svg tradeoff"
+        "audit density effects epsilon_over_steps heatmap one_run privacy_loss profile quantiles "
+        "regression released renyi survival to_svg tradeoff wealth"
     )
     assert sorted(neyman.report.__all__) == sorted(report.split())
     assert sorted(neyman.plots.__all__) == sorted(plots.split())

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from neyman.arguments import brief
-from neyman.audit._bounds import LowerBound, mu_of
 from neyman.audit._features import Classifier, sides
 from neyman.audit._joint import p_value
+from neyman.audit._levels import check_level
+from neyman.audit._lower_bound import LowerBound, mu_bound
 from neyman.audit._null import Claim, Null
 from neyman.audit._outputs import RAISES
-from neyman.audit._power import seen_by
-from neyman.audit._refute import Verdict, check_level
+from neyman.audit._power import detected
+from neyman.audit._refute import Verdict
 from neyman.audit._rule import Rule, allowed_by
 from neyman.audit._runs import Budget, Part, Run, Runs
 from neyman.audit._search import Hints, Pair, Test, best_test, features_of
@@ -42,7 +43,8 @@ class MechanismAudit:
     """What runs of a mechanism on two inputs say of a claim.
 
     Attributes:
-        verdict: p-value, counts and power of the test that was chosen.
+        verdict: p-value, counts and power of the test that was chosen. Where the audit stopped
+            early, take no bound from it.
         event: the test, in words: an output for which this is true is taken for one on the second
             input.
         bound: what the mechanism loses at least, as mu; None where the audit stopped early.
@@ -85,13 +87,7 @@ class MechanismAudit:
                 f"{1 - self.bound.level:g}."
             )
         if not v.refuted:
-            lines.append(
-                "No attack would have been refuted with so few runs."
-                if v.sees is None
-                else f"With so many runs the test refutes, nine times in ten, an attack that is "
-                f"right {100 * v.sees:.3g} % of the time; the claim allows {100 * v.allows:.3g} %. "
-                "Other inputs, or other tests, may show more."
-            )
+            lines.append(f"{v.power()} Other inputs, or other tests, may show more.")
         return "\n".join(lines)
 
 
@@ -156,7 +152,7 @@ def mechanism(
 
     Returns:
         What was found: `.refuted`, `.p_value`, `.event` in words, `.bound` of mu, and in `.verdict`
-        the counts, and how good an attack the test would have seen. The event quotes outputs.
+        the counts, and what the test would have detected. The event quotes outputs.
 
     Guarantee: if the runs are independent and the claim holds for the couple that is tested, it is
         refuted with probability at most `level`, whatever the features, the event and the couple
@@ -283,21 +279,21 @@ class _Audit:
         else:
             p = p_value(statistic, null).upper / share
         level = share * self.level
-        sees, allows = seen_by(statistic, null, level)
+        detectable, claimed = detected(statistic, null, level)
         verdict = Verdict(
             claim=self.claim,
             level=self.level,
             p_value=min(p, 1.0),
             rule=test.rule,
             counts=statistic.counts,
-            sees=sees,
-            allows=allows,
+            detectable_mu=detectable,
+            claimed_mu=claimed,
             seed=self.seed,
         )
         return MechanismAudit(
             verdict=verdict,
             event=test.feature.event(test.rule),
-            bound=None if early else mu_of(statistic, test.rule, level, self.seed),
+            bound=None if early else mu_bound(statistic, level, test.rule, self.seed),
             runs=taken + statistic.counts.outside,
             early=early,
             inputs=runs.inputs,

@@ -1,61 +1,24 @@
 """Lower bounds of what a mechanism loses, from scores."""
 
-import math
-from dataclasses import dataclass
 from functools import partial
-from typing import final
 
 import numpy.typing as npt
 
 from neyman.audit._choice import SHARE, Choice
-from neyman.audit._refute import check_level
-from neyman.audit._refuted import largest_refuted
-from neyman.audit._rule import Family, Rule, learnt_for_family
-from neyman.audit._scores import Scores, read_scores
-from neyman.audit._statistic import Statistic
+from neyman.audit._levels import check_delta, check_level
+from neyman.audit._lower_bound import (
+    MOST_EPSILON,
+    MOST_MU,
+    LowerBound,
+    epsilon_bound,
+    mu_bound,
+)
+from neyman.audit._rule import learnt_for_family
+from neyman.audit._scores import read_scores
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff, approx_dp, gdp
-from neyman.errors import InvalidParameter
 
-__all__ = ["LowerBound", "epsilon", "mu", "mu_of"]
-
-_MOST_MU, _MOST_EPSILON = 40.0, 60.0
-# Of the standard error of the bound, about.
-_NEAR = 0.02
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LowerBound:
-    """A parameter that the mechanism loses at least, at a confidence of 1 - level.
-
-    `float(bound)` is its value.
-
-    Attributes:
-        value: the bound; 0 where the scores refute nothing. That is no evidence of privacy.
-        of: "mu" or "epsilon".
-        delta: of epsilon; 0 for mu.
-        level: the probability that the bound exceeds the truth, at most.
-        rule: that the bound rests on.
-        seed: of the split that the rule was learnt from; None where the rule was given.
-    """
-
-    value: float
-    of: str
-    delta: float
-    level: float
-    rule: Rule
-    seed: int | None
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __str__(self) -> str:
-        at = f" at delta = {self.delta:g}" if self.of == "epsilon" else ""
-        return (
-            f"{self.of} >= {self.value:.4g}{at}, at confidence {1 - self.level:g}. A bound of 0, "
-            "or a small one, is no evidence of privacy: a better attack may find more"
-        )
+__all__ = ["epsilon", "mu"]
 
 
 @plain_calls
@@ -94,8 +57,9 @@ def mu(
     """
     scores = read_scores(inside, outside, least=2)
     choice = Choice(threshold, weight, share, seed)
-    value, rule, used = _largest(scores, gdp, _MOST_MU, level, choice)
-    return LowerBound(value=value, of="mu", delta=0.0, level=level, rule=rule, seed=used)
+    check_level(level)
+    rule, test, used = choice.of(scores, partial(learnt_for_family, gdp, MOST_MU))
+    return mu_bound(rule.statistic(test), level, rule, used)
 
 
 @plain_calls
@@ -135,33 +99,13 @@ def epsilon(
     >>> 0.4 < float(found) < 4.3772
     True
     """
-    if not 0 <= delta < 1:
-        raise InvalidParameter(
-            f"delta must lie in [0, 1); {delta!r} was given. Write a probability such as 1e-6"
-        )
+    check_delta(delta)
     scores = read_scores(inside, outside, least=2)
     choice = Choice(threshold, weight, share, seed)
 
     def family(parameter: float) -> TradeOff:
         return approx_dp(parameter, delta)
 
-    value, rule, used = _largest(scores, family, _MOST_EPSILON, level, choice)
-    return LowerBound(value=value, of="epsilon", delta=delta, level=level, rule=rule, seed=used)
-
-
-def _largest(
-    scores: Scores, family: Family, most: float, level: float, choice: Choice
-) -> tuple[float, Rule, int | None]:
-    """Return the largest parameter that is refuted, the rule that it rests on, and its seed."""
     check_level(level)
-    rule, test, seed = choice.of(scores, partial(learnt_for_family, family, most))
-    near = _NEAR / math.sqrt(min(test.inside.size, test.outside.size))
-    value = largest_refuted(rule.statistic(test), family, level=level, most=most, tolerance=near)
-    return value, rule, seed
-
-
-def mu_of(statistic: Statistic, rule: Rule, level: float, seed: int) -> LowerBound:
-    """Return the largest mu that is refuted by counts of a rule that was fixed beforehand."""
-    near = _NEAR / math.sqrt(min(statistic.counts.inside, statistic.counts.outside))
-    value = largest_refuted(statistic, gdp, level=level, most=_MOST_MU, tolerance=near)
-    return LowerBound(value=value, of="mu", delta=0.0, level=level, rule=rule, seed=seed)
+    rule, test, used = choice.of(scores, partial(learnt_for_family, family, MOST_EPSILON))
+    return epsilon_bound(rule.statistic(test), delta, level, rule, used)

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
+from neyman.audit._levels import check_delta, check_level
 from neyman.audit._null import Claim, Null
-from neyman.audit._refute import check_level
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.numerics._special import log_gamma, ndtr, ndtri
@@ -51,7 +52,7 @@ class Guesses:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneRun:
+class OneRun(Displayed):
     """What one run with canaries shows.
 
     Attributes:
@@ -128,10 +129,7 @@ def one_run(
     """
     values, inside = _read(scores, included)
     check_level(level)
-    if not 0 <= delta < 1:
-        raise InvalidParameter(
-            f"delta must lie in [0, 1); {delta!r} was given. Write a probability such as 1e-6"
-        )
+    check_delta(delta)
     draw = np.random.default_rng(secrets.randbits(63) if seed is None else seed)
     looks = _guesses(values, inside, draw)
     share = level / len(looks)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.arguments import brief, whole
-from neyman.audit._refute import check_level
+from neyman.audit._levels import check_level
 from neyman.calls import plain_calls
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, at_most, exact
