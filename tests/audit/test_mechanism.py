@@ -310,6 +310,7 @@ def test_what_a_report_says():
         ({"draws": 100, "level": 1}, "level must lie"),
         ({"draws": 100, "lattice": 0}, "lattice must be"),
         ({"draws": 100, "classifier": 1}, "classifier must"),
+        ({"draws": 100, "neighbors": lambda _: [0.0]}, "neighbors must"),
     ],
 )
 def test_what_is_no_audit_is_refused(given, words):

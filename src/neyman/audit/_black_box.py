@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
@@ -189,7 +189,7 @@ def mechanism(
     seeds = np.random.SeedSequence(used)
     draw, given = np.random.default_rng(seeds.spawn(1)[0]), [(D, D2)]
     if neighbors is not None:
-        given.extend(neighbors(draw) for _ in range(_COUPLES - 1))
+        given.extend(_couple(neighbors(draw)) for _ in range(_COUPLES - 1))
     couples = [Runs(run, each, likelihood_ratio, seeds.spawn(1)[0]) for each in given]
     return audit.of(couples)
 
@@ -312,6 +312,16 @@ class _Found(NamedTuple):
     test: Test
     taken: int
     each: float
+
+
+def _couple(proposed: object) -> tuple[Any, Any]:
+    found = cast("tuple[Any, ...]", proposed) if isinstance(proposed, tuple) else ()
+    if len(found) != 2:
+        raise InvalidParameter(
+            f"neighbors must return two inputs, (D, D2); a {type(proposed).__name__} was returned. "
+            "Write return smaller, larger"
+        )
+    return found[0], found[1]
 
 
 def _refuse_errors(pilot: Pair) -> None:
