@@ -315,10 +315,11 @@ class _Found(NamedTuple):
 
 
 def _couple(proposed: object) -> tuple[Any, Any]:
+    kind = type(proposed).__name__
     found = cast("tuple[Any, ...]", proposed) if isinstance(proposed, tuple) else ()
     if len(found) != 2:
         raise InvalidParameter(
-            f"neighbors must return two inputs, (D, D2); a {type(proposed).__name__} was returned. "
+            f"neighbors must return two inputs, (D, D2); a {kind} was returned. "
             "Write return smaller, larger"
         )
     return found[0], found[1]
