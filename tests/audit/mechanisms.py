@@ -6,6 +6,7 @@ that only those with a fault of floats have one.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from math import ceil
 from typing import Any
 
@@ -18,6 +19,11 @@ from neyman.curves import TradeOff
 __all__ = ["FAULTS", "Fault", "gaussian", "on_grid", "sparse_vector"]
 
 GRID = 1024
+
+
+@cache
+def planned(claim, truth):
+    return max(100, ceil(plan(claim, truth, power=0.99) / 0.7))
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class Fault:
         """The planned number of runs: 70 % of them test, with a chance of .99 to refute."""
         if self.truth is None:
             return self.draws
-        return max(100, ceil(plan(self.claim, self.truth, power=0.99) / 0.7))
+        return planned(self.claim, self.truth)
 
 
 def on_grid(values):

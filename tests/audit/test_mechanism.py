@@ -144,7 +144,7 @@ def test_time_ends_an_audit_and_bets_end_it_early():
     assert not kept.early
     assert kept.runs >= 60
     assert taken < 5
-    broken = mechanism(gaussian(0.2), NONE, ONE, ny.gdp(1), seconds=5, seed=1)
+    broken = mechanism(gaussian(0.2), NONE, ONE, ny.gdp(1), seconds=1, seed=1)
     assert broken.early
     assert broken.refuted
     assert broken.bound is None
@@ -214,11 +214,11 @@ def test_a_classifier_is_used():
         signs[2] = signs[0] ^ signs[1] ^ (data[0] > 0) ^ (rng.random() < 0.15)
         return [float(on_grid(s + 0.2 * rng.normal())) for s in signs]
 
-    forest = ensemble.RandomForestClassifier(20, random_state=1)
-    found = audited(run, draws=1500, classifier=forest)
+    forest = ensemble.RandomForestClassifier(10, random_state=1)
+    found = audited(run, draws=1000, classifier=forest)
     assert found.refuted
     assert "RandomForestClassifier" in found.event
-    assert not audited(run, draws=1500).refuted
+    assert not audited(run, draws=1000).refuted
 
 
 def asked(watch, data):
@@ -310,6 +310,7 @@ def test_what_a_report_says():
         ({"draws": 100, "level": 1}, "level must lie"),
         ({"draws": 100, "lattice": 0}, "lattice must be"),
         ({"draws": 100, "classifier": 1}, "classifier must"),
+        ({"draws": 100, "neighbors": lambda _: [0.0]}, "neighbors must"),
     ],
 )
 def test_what_is_no_audit_is_refused(given, words):

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
@@ -43,7 +43,8 @@ class MechanismAudit:
     """What runs of a mechanism on two inputs say of a claim.
 
     Attributes:
-        verdict: p-value, counts and power of the test that was chosen.
+        verdict: p-value, counts and power of the test that was chosen. Where the audit stopped
+            early, take no bound from it.
         event: the test, in words: an output for which this is true is taken for one on the second
             input.
         bound: what the mechanism loses at least, as mu; None where the audit stopped early.
@@ -86,7 +87,7 @@ class MechanismAudit:
                 f"{1 - self.bound.level:g}."
             )
         if not v.refuted:
-            lines.append(f"{v.power} Other inputs, or other tests, may show more.")
+            lines.append(f"{v.power()} Other inputs, or other tests, may show more.")
         return "\n".join(lines)
 
 
@@ -151,7 +152,7 @@ def mechanism(
 
     Returns:
         What was found: `.refuted`, `.p_value`, `.event` in words, `.bound` of mu, and in `.verdict`
-        the counts, and how good an attack the test would have seen. The event quotes outputs.
+        the counts, and what the test would have detected. The event quotes outputs.
 
     Guarantee: if the runs are independent and the claim holds for the couple that is tested, it is
         refuted with probability at most `level`, whatever the features, the event and the couple
@@ -188,7 +189,7 @@ def mechanism(
     seeds = np.random.SeedSequence(used)
     draw, given = np.random.default_rng(seeds.spawn(1)[0]), [(D, D2)]
     if neighbors is not None:
-        given.extend(neighbors(draw) for _ in range(_COUPLES - 1))
+        given.extend(_couple(neighbors(draw)) for _ in range(_COUPLES - 1))
     couples = [Runs(run, each, likelihood_ratio, seeds.spawn(1)[0]) for each in given]
     return audit.of(couples)
 
@@ -311,6 +312,17 @@ class _Found(NamedTuple):
     test: Test
     taken: int
     each: float
+
+
+def _couple(proposed: object) -> tuple[Any, Any]:
+    kind = type(proposed).__name__
+    found = cast("tuple[Any, ...]", proposed) if isinstance(proposed, tuple) else ()
+    if len(found) != 2:
+        raise InvalidParameter(
+            f"neighbors must return two inputs, (D, D2); a {kind} was returned. "
+            "Write return smaller, larger"
+        )
+    return found[0], found[1]
 
 
 def _refuse_errors(pilot: Pair) -> None:

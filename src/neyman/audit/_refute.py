@@ -88,12 +88,11 @@ class Verdict(Displayed):
             f"{brief(self.claim)} {found} at level {self.level:g}: p = {at_most(self.p_value, 3)}. "
             f'The rule "score {sign} {rule.threshold:.4g}" calls {rates[1]:.3g} % of {c.inside:,} '
             f"runs with the record in, and {rates[0]:.3g} % of {c.outside:,} without; by this "
-            f"rule, mu >= {at_least(self.mu().value, 3)}. {self.power}"
+            f"rule, mu >= {at_least(self.mu().value, 3)}. {self.power()}"
         )
 
-    @property
     def power(self) -> str:
-        """What the test could have seen, in a sentence."""
+        """Say what the test would have refuted."""
         mu = self.detectable_mu
         if mu is None:
             return "No mechanism would have been refuted with so few runs."
