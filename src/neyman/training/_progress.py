@@ -37,6 +37,8 @@ def along(phases: Sequence[Phase], neighbors: Neighbors, delta: float, points: i
     steps = np.unique(np.concatenate([even, few]))
     curves = [_until(phases, neighbors, ends, int(step)) for step in steps]
     epsilon = epsilons_of(curves, delta) if 0 < delta < 1 else np.full(steps.size, np.inf)
+    # The last is what the whole training is said to have.
+    epsilon[-1] = np.inf
     for i in np.flatnonzero(np.isinf(epsilon)).tolist():
         epsilon[i] = curves[i].epsilon(delta)
     # Each is an upper bound on its own; a later one is a bound of all before it.

@@ -132,10 +132,14 @@ class Waves:
         return Interval.within(self.about_each(t, which), 0.0, error)
 
     def about_each(self, t: Array, which: Rows) -> Array:
-        """Return the same as they are computed: a phase has one exponential, sums go in pairs."""
-        weight = self.weight[which]
-        phase = np.outer(t, self.step * np.arange(float(weight.shape[-1])))
-        return np.sum(np.exp(-1j * phase) * weight, axis=1).real
+        """Return the same as they are computed."""
+        count = self.weight.shape[-1]
+        width = _width(count)
+        weight = np.zeros((t.size, -(-count // width) * width), dtype=np.complex128)
+        weight[:, :count] = self.weight[which]
+        inner, outer = self._factors(t, width, weight.shape[1] // width)
+        sums = (weight.reshape(*outer.shape, width) @ inner[:, :, None])[:, :, 0]
+        return np.sum(sums * outer, axis=1).real
 
     def about(self, t: Array) -> Array:
         """Return the sums as they are computed."""
@@ -152,11 +156,16 @@ class Waves:
         return np.concatenate([self._part(part, weight) for part in parts])
 
     def _part(self, t: Array, weight: ComplexArray) -> Array:
-        """e^(-i (u_a + u_b) t) factors: a product of two short matrices serves all heights."""
+        """A product of two short matrices serves all heights."""
         rows, width = weight.shape
+        inner, outer = self._factors(t, width, rows)
+        return np.sum((inner @ weight.T) * outer, axis=1).real
+
+    def _factors(self, t: Array, width: int, rows: int) -> tuple[ComplexArray, ComplexArray]:
+        """Return both factors of e^(-i (u_a + u_b) t)."""
         inner = np.exp(-1j * np.outer(t, self.step * np.arange(float(width))))
         outer = np.exp(-1j * np.outer(t, self.step * width * np.arange(float(rows))))
-        return np.sum((inner @ weight.T) * outer, axis=1).real
+        return inner, outer
 
 
 def based(value: Interval, step: float) -> Interval:

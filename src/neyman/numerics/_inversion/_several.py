@@ -33,7 +33,7 @@ _HALF_WIDTH, _ALIKE = 1.0, 2.0
 _LEAST, _FIRST, _FURTHER, _NEXT = 1e-4, 12.0, 4.0, 1.1
 _FEW, _MORE, _BLOCKS = 48, 12, 12
 # Tilts of the other direction: so many are tried, over the first's at most so large.
-_TRIED, _STEEPER = 6, 2.0
+_TRIED, _STEEPER = 8, 4.0
 # Of the strip that is usable.
 _INSIDE = 0.9
 # Wider brackets, over 1 + epsilon, are left to each sum alone.
