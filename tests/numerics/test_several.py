@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from tests.numerics.test_both_ways import replaced, sampled
 
 from neyman.numerics import BothWays, LossSum, NormalLaw, Several
 from neyman.numerics._inversion import _several
 from neyman.numerics._inversion._contours import Contours
-from tests.numerics.test_both_ways import replaced, sampled
 
 PHASES = [sampled(1.0, 0.01), sampled(1.3, 0.02), NormalLaw(0.2)]
 
@@ -66,7 +66,7 @@ def test_the_larger_direction_is_proved_to_be_the_larger(monkeypatch):
         return found._replace(threshold=found.threshold * (0.5 if sketch is first[0] else 1.0))
 
     first = several._sketches(math.log(1e-5))
-    monkeypatch.setattr(_several.Several, "_sketches", lambda self, level: first)
+    monkeypatch.setattr(_several.Several, "_sketches", lambda *_: first)
     monkeypatch.setattr(_several._Sketch, "at_tail", mistaken)
     assert np.all(np.isinf(turned.threshold(math.log(1e-5)).upper))
 

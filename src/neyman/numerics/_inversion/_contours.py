@@ -79,8 +79,8 @@ class Contours:
         return cls(
             c,
             Waves.of(weight, step),
-            base.at((slice(None), 0)),
-            (exp(off + (counts @ decays - np.log(last))) / step).at((slice(None), 0)),
+            _column(base),
+            _column(exp(off + (counts @ decays - np.log(last))) / step),
             Bounds.of((c, step), np.append(points, DELTA.shift), values),
         )
 
@@ -103,11 +103,13 @@ class Contours:
         return self.base.at(which) - lift * t + Interval(low, np.fmin(found.upper, most[0]))
 
 
+def _column(column: Interval) -> Interval:
+    return Interval(column.lower[:, 0], column.upper[:, 0])
+
+
 def sums_of(parts: Sequence[Disc], counts: Array) -> Disc:
     """Return Σ n_i of what each loss has, a row for each sum."""
-    return reduce(
-        add, (part.at((None,)) * counts[:, i : i + 1] for i, part in enumerate(parts))
-    )
+    return reduce(add, (part.at((None,)) * counts[:, i : i + 1] for i, part in enumerate(parts)))
 
 
 def _weights(exponent: Disc, off: Interval, c: float, u: Array) -> Disc:

@@ -93,7 +93,8 @@ class _Sketch:
         reached = rising >= wanted[:, None]
         after = np.argmax(reached, axis=1)
         inside = np.any(reached, axis=1) & (after > 0)
-        row, after = np.arange(after.size), np.maximum(after, 1)
+        row: Places = np.arange(after.size, dtype=np.intp)
+        after = np.maximum(after, 1)
         low, high = rising[row, after - 1], rising[row, after]
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(inside, (wanted - low) / (high - low), np.nan)
@@ -206,7 +207,13 @@ class Several:
         if self.two:
             # At 0 both directions have one delta.
             open_ = np.flatnonzero(good & (found.upper > 0))
-            asked_for = shared.counts[open_], other[open_], u, lower[open_], asked(target).lower[open_]
+            asked_for = (
+                shared.counts[open_],
+                other[open_],
+                u,
+                lower[open_],
+                asked(target).lower[open_],
+            )
             good[open_] = _smaller(ways[not back], *asked_for)
         return Bracket(np.where(good, lower, 0.0), np.where(good, upper, np.inf))
 
@@ -269,7 +276,8 @@ def _smaller(
     good = np.zeros(t.shape, dtype=bool)
     if not t.size:
         return good
-    points = np.geomspace(tilts.min() - 1, tilts.max() - 1, _TRIED) + 1
+    room = float(tilts.min()) - 1, float(tilts.max()) - 1
+    points: Array = 1 + np.geomspace(*room, _TRIED)
     values = sums_of([Disc.exactly(one.most(points)) for one in nodes], counts).upper
     bounds = (values + DELTA.log_chernoff(points)) - (Interval.exactly(points) - 1) * t[:, None]
     good |= np.any(bounds.upper <= most[:, None], axis=1)
