@@ -357,7 +357,7 @@ def test_epsilon_along_the_steps_is_that_of_shorter_trainings():
         taken = dp_sgd(1, Fraction(1, 100), min(step, 300))
         rest = dp_sgd(1.5, Fraction(1, 100), max(step - 300, 0))
         exact = (taken @ rest).epsilon(DELTA, bracket=True)
-        assert exact.lower <= epsilon <= exact.upper
+        assert exact.lower <= epsilon <= exact.upper * (1 + 1e-9)
     assert found.epsilon[-1] == run.curve.epsilon(DELTA)
 
 
