@@ -26,7 +26,9 @@ UNRELATED = [
 
 
 # A power is an error less than 1, so that one of the two is asked of each guarantee.
-@pytest.mark.parametrize(("f", "power"), zip(UNRELATED, (True, False, True), strict=True), ids=str)
+@pytest.mark.parametrize(
+    ("f", "power"), list(zip(UNRELATED, (True, False, True), strict=True)), ids=str
+)
 def test_beside_a_statement_neither_direction_is_forgotten(f, power):
     together = f @ zcdp(0.01)
     at, alpha = np.array([-0.5, 0.0, 0.5, 1.0, 3.0]), np.array([1e-3, 0.05, 0.5])
