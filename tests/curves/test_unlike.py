@@ -113,7 +113,9 @@ def test_a_sampled_composition_does_not_ask_where_nothing_can_be_lost():
         assert width(SAMPLED.delta([0.05, 1.0], bracket=True))[0] < 1e-9
 
 
-@pytest.mark.parametrize("epsilon", [1e10, 1e200, 1.7e308])
+@pytest.mark.parametrize(
+    "epsilon", [1.7e308, *(pytest.param(x, marks=pytest.mark.soak) for x in (1e10, 1e200))]
+)
 def test_far_beyond_every_loss_nothing_is_left(epsilon):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from frozen import frozen
-from neyman.curves import Auto, Lattice, gdp
+from neyman.curves import Lattice, gdp
 from neyman.curves._pairs._symmetrised import SymmetrisedPair
 from neyman.curves._tradeoff import TradeOff
 from neyman.numerics import Span
@@ -148,7 +148,7 @@ def test_two_steps_are_a_convolution(mu, q, epsilon):
     first = density @ (np.exp(loss) * one.delta(epsilon - loss))
     second = density @ one.delta(epsilon + loss)
     atom = (1 - p) * math.erf(mu / math.sqrt(8))
-    found = (one**2).delta(epsilon, solver=Auto(tolerance=5e-4), bracket=True)
+    found = (one**2).delta(epsilon, solver=Lattice(Fraction(1, 1000)), bracket=True)
     true = first + second + atom * one.delta(epsilon)
     assert found.lower - 1e-9 <= true <= found.upper + 1e-9
     assert found.upper - found.lower < 1e-3 * true
