@@ -3,9 +3,9 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import drawn
 from neyman.accounting import Amount, Budget, GaussianFilter, PureFilter, budget_for, filter_for
 from neyman.curves import approx_dp, compose, gdp, laplace, pure_dp
 from neyman.errors import InvalidParameter, UnsupportedComposition
@@ -31,8 +31,7 @@ def test_all_of_delta_leaves_a_pure_account_and_less_a_gaussian_one():
     assert budget_for(gdp(1)) == Budget(filter_for(gdp(1)))
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.floats(0.1, 8), st.floats(1e-12, 0.1), st.floats(0.01, 0.99))
+@drawn(st.floats(0.1, 8), st.floats(1e-12, 0.1), st.floats(0.01, 0.99), quick=20, soak=60)
 def test_any_share_of_any_cap(epsilon, delta, part):
     cap = approx_dp(epsilon, delta)
     try:

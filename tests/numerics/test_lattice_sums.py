@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
+from drawn import drawn
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Bracket, Interval
 from neyman.numerics._lattice_sums import _law, _sum
@@ -126,8 +127,7 @@ weights = st.lists(st.integers(0, 40), min_size=3, max_size=3)
 # -- against exact rationals -----------------------------------------------------------------------
 
 
-@settings(max_examples=30)
-@given(weights, weights, st.integers(1, 5), st.booleans())
+@drawn(weights, weights, st.integers(1, 5), st.booleans(), quick=8, soak=30)
 def test_both_ends_hold_an_exact_composition(p, q, times, swap):
     assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
     source, (first, second) = laws(p, q)
@@ -136,16 +136,21 @@ def test_both_ends_hold_an_exact_composition(p, q, times, swap):
     check([Part.of(source, times)], convolved([((first, second), times)]))
 
 
-@settings(max_examples=15)
-@given(weights, weights, weights, weights)
+@drawn(weights, weights, weights, weights, quick=6, soak=15)
 def test_both_ends_hold_an_exact_composition_of_two_kinds(p, q, r, s):
     assume(all(sum(a * b for a, b in zip(*x, strict=True)) for x in ((p, q), (r, s))))
     (first, one), (second, two) = laws(p, q), laws(r, s)
     check([Part.of(first, 2), Part.of(second, 3)], convolved([(one, 2), (two, 3)]))
 
 
-@settings(max_examples=15)
-@given(weights, weights, st.integers(1, 4), st.fractions(Fraction(1, 50), Fraction(49, 50)))
+@drawn(
+    weights,
+    weights,
+    st.integers(1, 4),
+    st.fractions(Fraction(1, 50), Fraction(49, 50)),
+    quick=4,
+    soak=15,
+)
 def test_both_ways_of_sampling_hold_exact_compositions(p, q, times, share):
     assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
     source, (first, second) = laws(p, q)
@@ -219,8 +224,7 @@ def test_the_ends_of_the_profile_are_bracketed_too():
 # -- a sum as a loss -------------------------------------------------------------------------------
 
 
-@settings(max_examples=10)
-@given(weights, weights, st.fractions(Fraction(1, 20), Fraction(19, 20)))
+@drawn(weights, weights, st.fractions(Fraction(1, 20), Fraction(19, 20)), quick=2, soak=10)
 def test_a_sampled_composition_holds_its_exact_profile(p, q, share):
     assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
     source, law = laws(p, q)
@@ -347,9 +351,15 @@ def test_counted_hits_go_as_far_as_their_cells_go():
     one, three = (CountedHits(tuple(rare(1, 1e-6, 100) for _ in range(k))) for k in (1, 3))
     assert list(one.levels) == [0, 1, 2, 3]
     assert list(three.levels) == [0, 1, 2]
-    assert len(list(three.epsilon(np.asarray(1e-6)))) <= 3
 
 
+@pytest.mark.soak
+def test_counted_hits_end_with_their_levels():
+    hits = CountedHits(tuple(rare(1, 1e-6, 100) for _ in range(3)))
+    assert len(list(hits.epsilon(np.asarray(1e-6)))) <= 3
+
+
+@pytest.mark.soak
 def test_counted_hits_of_the_smallest_losses_have_places_too():
     parts = (
         Part.of(SampledSource(Normal(1 / 178), Fraction(1, 10**10)), 10**9),
