@@ -18,9 +18,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Imported by tests under its own name; collected, it would be defined twice.
-collect_ignore = ["leaves.py", "laws/examples.py"]
+collect_ignore = ["leaves.py", "laws/examples.py", "random_cases.py"]
 # So that tests of several rooms can share the fuzzer; last, for rooms are called like packages.
 sys.path.append(str(Path(__file__).parent))
+
+from random_cases import SOAK  # noqa: E402
 
 # A deadline and the check of slow generation measure the load of the machine, not the code.
 settings.register_profile(
@@ -31,6 +33,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+settings.register_profile(SOAK, settings.get_profile("repeatable"))
 
 # Files here need no disk, which takes milliseconds for each step that a ledger takes.
 MEMORY = Path("/dev/shm")
@@ -49,11 +52,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Write to memory where there is room, but in long trials: those are of a real disk."""
-    if (
-        config.option.markexpr != "soak"
-        and MEMORY.is_dir()
-        and shutil.disk_usage(MEMORY).free > ROOM
-    ):
+    if config.option.markexpr == "soak":
+        settings.load_profile(SOAK)
+    elif MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 

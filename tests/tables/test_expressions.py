@@ -35,6 +35,7 @@ from neyman.tables._engines._postgres_words import SPELLING as POSTGRES
 from neyman.tables._engines._spark_words import SPELLING as SPARK
 from neyman.tables._expressions._operations import OPERATIONS
 from neyman.tables._types import Range
+from random_cases import random_cases
 
 x, n, g, b, d = map(col, "xngbd")
 DAYS = date(9999, 12, 31), date(2024, 7, 1)
@@ -340,7 +341,7 @@ class TestRecord:
         max_leaves=12,
     )
 
-    @settings(max_examples=400)
+    @random_cases(100, soak=2000)
     @given(form=FORMS)
     def test_any_json_is_read_or_refused(self, form):
         try:

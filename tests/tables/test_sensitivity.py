@@ -6,12 +6,13 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neyman.sensitivity import Sensitivity
 from neyman.tables import Bins, Bounds, Entity, Keys, Rows, open_table
 from neyman.tables._limits import Limits
+from random_cases import random_cases
 
 COLUMNS = ("u VARCHAR", "g VARCHAR", "x DOUBLE")
 KEYS = Keys({"g": ["a", "b", "c"]})
@@ -72,7 +73,7 @@ def moved(before, after) -> tuple[int, int]:
 
 @pytest.mark.shows("unit")
 @pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
-@settings(max_examples=40, deadline=None)
+@random_cases(10, soak=200)
 @given(table=rows, unit=units, keyed=st.booleans())
 def test_removing_an_entity(fill, question, statistic, table, unit, keyed):
     aggregate = question(unit, statistic, keyed)
@@ -86,7 +87,7 @@ def test_removing_an_entity(fill, question, statistic, table, unit, keyed):
 
 @pytest.mark.shows("unit")
 @pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
-@settings(max_examples=20, deadline=None)
+@random_cases(8, soak=100)
 @given(table=rows.filter(bool), keyed=st.booleans())
 def test_removing_a_row(fill, question, statistic, table, keyed):
     aggregate = question(Rows(), statistic, keyed)
@@ -220,7 +221,7 @@ def test_a_limit_that_binds_nothing_is_free(fill, by):
 
 @pytest.mark.shows("counts")
 @given(table=rows, groups=st.integers(1, 5), keyed=st.booleans())
-@settings(max_examples=20, deadline=None)
+@random_cases(8, soak=100)
 def test_distinct_units(fill, table, groups, keyed):
     """max_rows is the most groups here, for one row counts in each."""
     by = KEYS if keyed else None
