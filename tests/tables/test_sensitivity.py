@@ -120,7 +120,7 @@ def worst_cases():
             yield pytest.param(statistic, unit, rows, keyed, marks=marks)
 
 
-@pytest.mark.parametrize(("statistic", "unit", "rows", "keyed"), worst_cases())
+@pytest.mark.parametrize(("statistic", "unit", "rows", "keyed"), list(worst_cases()))
 def test_a_worst_case_attains_both_norms(fill, statistic, unit, rows, keyed):
     many = 1 if unit.entity is None else unit.max_rows
     filled = rows if keyed else [many, 0, 0]
