@@ -191,8 +191,8 @@ def places(home, directory):
 @pytest.mark.parametrize(
     ("home", "kills"),
     [
-        ("files", 20),
-        ("database", 6),
+        ("files", 10),
+        ("database", 4),
         pytest.param("files", 500, marks=pytest.mark.soak),
         pytest.param("database", 50, marks=pytest.mark.soak),
     ],
@@ -233,8 +233,8 @@ def one_block(report, place):
 @pytest.mark.parametrize(
     ("home", "step"),
     [
-        ("files", 150),
-        ("database", 600),
+        ("files", 300),
+        ("database", 1200),
         *(pytest.param(home, 1, marks=pytest.mark.soak) for home in ("files", "database")),
     ],
     indirect=["home"],

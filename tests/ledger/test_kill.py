@@ -140,8 +140,8 @@ def places(home, directory, cost):
 @pytest.mark.parametrize(
     ("home", "kills", "cost"),
     [
-        ("files", 40, QUARTER),
-        ("database", 10, QUARTER),
+        ("files", 16, QUARTER),
+        ("database", 6, QUARTER),
         pytest.param("files", 1000, EIGHTH, marks=pytest.mark.soak),
         pytest.param("database", 200, EIGHTH, marks=pytest.mark.soak),
     ],
@@ -180,8 +180,8 @@ def one_entry(report, place):
 @pytest.mark.parametrize(
     ("home", "step"),
     [
-        ("files", 40),
-        ("database", 160),
+        ("files", 80),
+        ("database", 400),
         *(pytest.param(home, 1, marks=pytest.mark.soak) for home in ("files", "database")),
     ],
     indirect=["home"],
@@ -289,7 +289,7 @@ def lives_disturbed(spawn, named, disturbing, answer, least):
 
 
 @pytest.mark.parametrize(
-    ("least", "cost"), [(5, QUARTER), pytest.param(100, EIGHTH, marks=pytest.mark.soak)]
+    ("least", "cost"), [(3, QUARTER), pytest.param(100, EIGHTH, marks=pytest.mark.soak)]
 )
 @pytest.mark.parametrize("way", [cutting, crashing])
 def test_nothing_is_lost_with_the_server(spawn, start_postgres, way, least, cost):
