@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drawn import drawn
 from neyman.curves import Lattice, gdp, laplace, pure_dp
 from neyman.curves._algebra._composed import composed
 from neyman.curves._named._discrete_constructors import (
@@ -31,6 +30,7 @@ from neyman.curves._profiles._response_profile import (
 from neyman.curves._solvers._solver import using
 from neyman.errors import InvalidParameter
 from neyman.numerics._atomic._tail_views import log_tails
+from random_cases import random_cases
 
 RESPONSE = atoms_of_randomized_response(Fraction(1, 100))
 
@@ -164,14 +164,8 @@ def test_one_step_holds_the_exact_profile_and_tests(weights, data):
     assert _decimal(powers.lower) <= 1 - beta <= _decimal(powers.upper)
 
 
-@drawn(
-    st.integers(1, 60),
-    st.integers(1, 60),
-    st.integers(2, 6),
-    st.integers(1, 30),
-    quick=6,
-    soak=25,
-)
+@random_cases(6, soak=25)
+@given(st.integers(1, 60), st.integers(1, 60), st.integers(2, 6), st.integers(1, 30))
 def test_two_point_powers_lie_within_the_lattice(first, second, times, at):
     p = (Fraction(first, 100), 1 - Fraction(first, 100))
     q = (Fraction(second, 61), 1 - Fraction(second, 61))

@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
-from drawn import drawn
 from neyman.errors import InvalidParameter
 from neyman.numerics import ULP, Bracket, Interval
 from neyman.numerics._lattice_sums import _law, _sum
@@ -29,6 +28,7 @@ from neyman.numerics._lattice_sums._sum import LatticeSum
 from neyman.numerics._lattice_sums._window import Window
 from neyman.numerics._spectrum import convolved as transformed
 from neyman.numerics._spectrum import spectrum
+from random_cases import random_cases
 
 EPSILONS = np.array([0.0, 0.1, 0.35, 1.0, 2.5])
 
@@ -127,7 +127,8 @@ weights = st.lists(st.integers(0, 40), min_size=3, max_size=3)
 # -- against exact rationals -----------------------------------------------------------------------
 
 
-@drawn(weights, weights, st.integers(1, 5), st.booleans(), quick=8, soak=30)
+@random_cases(8, soak=30)
+@given(weights, weights, st.integers(1, 5), st.booleans())
 def test_both_ends_hold_an_exact_composition(p, q, times, swap):
     assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
     source, (first, second) = laws(p, q)
@@ -136,21 +137,16 @@ def test_both_ends_hold_an_exact_composition(p, q, times, swap):
     check([Part.of(source, times)], convolved([((first, second), times)]))
 
 
-@drawn(weights, weights, weights, weights, quick=6, soak=15)
+@random_cases(6, soak=15)
+@given(weights, weights, weights, weights)
 def test_both_ends_hold_an_exact_composition_of_two_kinds(p, q, r, s):
     assume(all(sum(a * b for a, b in zip(*x, strict=True)) for x in ((p, q), (r, s))))
     (first, one), (second, two) = laws(p, q), laws(r, s)
     check([Part.of(first, 2), Part.of(second, 3)], convolved([(one, 2), (two, 3)]))
 
 
-@drawn(
-    weights,
-    weights,
-    st.integers(1, 4),
-    st.fractions(Fraction(1, 50), Fraction(49, 50)),
-    quick=4,
-    soak=15,
-)
+@random_cases(4, soak=15)
+@given(weights, weights, st.integers(1, 4), st.fractions(Fraction(1, 50), Fraction(49, 50)))
 def test_both_ways_of_sampling_hold_exact_compositions(p, q, times, share):
     assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
     source, (first, second) = laws(p, q)
@@ -224,7 +220,8 @@ def test_the_ends_of_the_profile_are_bracketed_too():
 # -- a sum as a loss -------------------------------------------------------------------------------
 
 
-@drawn(weights, weights, st.fractions(Fraction(1, 20), Fraction(19, 20)), quick=2, soak=10)
+@random_cases(2, soak=10)
+@given(weights, weights, st.fractions(Fraction(1, 20), Fraction(19, 20)))
 def test_a_sampled_composition_holds_its_exact_profile(p, q, share):
     assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
     source, law = laws(p, q)

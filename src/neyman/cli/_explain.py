@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from typing import Any
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -21,13 +22,14 @@ def run(options: argparse.Namespace) -> int:
     """Print what a guarantee means."""
     guarantee = _guarantee(options)
     asked = {"fprs": (options.fpr, "--fpr"), "flagged": (options.flagged, "--flagged")}
+    given: dict[str, Any] = {name: _numbers(*words) for name, words in asked.items() if words[0]}
     with as_usage():
         found = explain(
             guarantee,
             language=_language(options),
             priors=_numbers(options.prior, "--prior"),
             deltas=_numbers(options.delta or (), "--delta"),
-            **{name: _numbers(*given) for name, given in asked.items() if given[0]},
+            **given,
         )
     if options.json:
         say_json(found.to_json(), readable=True)
