@@ -215,10 +215,10 @@ def test_a_classifier_is_used():
         return [float(on_grid(s + 0.2 * rng.normal())) for s in signs]
 
     forest = ensemble.RandomForestClassifier(10, random_state=1)
-    found = audited(run, draws=1000, classifier=forest)
+    found = audited(run, draws=4000, classifier=forest)
     assert found.refuted
     assert "RandomForestClassifier" in found.event
-    assert not audited(run, draws=1000).refuted
+    assert not audited(run, draws=4000).refuted
 
 
 def asked(watch, data):

@@ -76,9 +76,9 @@ def test_no_noise_has_no_epsilon_and_no_rate_costs_nothing():
 def test_rates_of_a_rounded_product_are_one_and_larger_ones_are_refused():
     rate = np.nextafter(1, 2)
     assert from_opacus(stepped(Accountant(), [(1.0, rate, 4)])) == gdp(2)
-    with pytest.raises(InvalidParameter, match="rate at most 1"):
+    with pytest.raises(InvalidParameter, match="rate of at most 1"):
         Accountant().step(noise_multiplier=1.0, sample_rate=1.5)
-    with pytest.raises(InvalidParameter, match="rate at most 1"):
+    with pytest.raises(InvalidParameter, match="rate of at most 1"):
         Accountant().step(noise_multiplier=1.0, sample_rate=float("nan"))
 
 
@@ -98,7 +98,7 @@ def test_runs_of_every_accountant_are_read_and_resumed(mechanism):
 
 @pytest.mark.parametrize("steps", [3.5, -1, float("nan"), float("inf"), "3", None])
 def test_steps_that_are_no_whole_number_are_refused_and_not_rounded_down(steps):
-    with pytest.raises(InvalidParameter, match="steps a whole number"):
+    with pytest.raises(InvalidParameter, match="a whole number of at least 0 steps"):
         from_opacus({"history": [(1.0, 0.1, steps)]})
     assert from_opacus({"history": [(1.0, 0.1, 3.0)]}) == dp_sgd(1.0, 0.1, 3)
 

@@ -132,6 +132,9 @@ class Budget:
 
     def _parted(self, curve: TradeOff) -> "tuple[TradeOff, Fraction]":
         """Return a release without what fails outright, and the probability of that."""
+        # The filter refuses an estimate, which may be no curve at all.
+        if not curve.certified:
+            return curve, Fraction(0)
         core, _, delta = curve.without_failure()
         if delta and not self.delta:
             raise UnsupportedComposition(

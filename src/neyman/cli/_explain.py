@@ -2,9 +2,9 @@
 
 import argparse
 import os
-from typing import Any
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from neyman.cli._guarantees import read_guarantee
 from neyman.cli._numbers import WrongUsage, as_usage, number

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neyman.arguments import brief, whole
+from neyman.calls import plain_calls
 from neyman.curves import TradeOff
 from neyman.errors import InvalidCall, InvalidParameter
 from neyman.numerics import Real, exact, exact_positive, rational, text
@@ -192,6 +193,7 @@ class Sampler(Batches):
         """The public number that a summed gradient is divided by; no function of the data."""
 
     @final
+    @plain_calls
     def guarantee(
         self,
         *,

@@ -128,8 +128,8 @@ def _add_audit(commands: Any) -> None:
         "claim that is not refuted is not proved: a better attack may refute it.",
         examples=[
             "audit scores.npz --claim 'gdp(1)'",
-            "audit scores.csv --claim 'dp_sgd(1.1, 0.01, 1000)' --delta 1e-5",
-            "audit my_module:noisy_count --data '[1, 0, 1]' --neighbor '[1, 0]' "
+            "audit scores.csv --claim 'dp_sgd(1.1,0.01,1000)' --delta 1e-5",
+            "audit my_module:noisy_count --data '[1,0,1]' --neighbor '[1,0]' "
             "--claim 'pure_dp(1)' --seconds 5",
         ],
     )
