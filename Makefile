@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # How many processes run the tests, each on a core: `make test WORKERS=8`.
 WORKERS ?= 2
 .DEFAULT_GOAL := help
-.PHONY: help demo gallery test soak lint types docs bench clean
+.PHONY: help demo gallery test soak lint types docs site bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -68,6 +68,9 @@ docs: $(VENV)/installed  ## run every example of the docs and draw its figures
 	$(BIN)/python docs/figures.py
 	$(BIN)/python docs/spec_keys.py
 	$(BIN)/python -m pytest docs README.md src
+
+site: $(VENV)/installed  ## build the site, build/site/index.html; a warning is an error
+	$(BIN)/python docs/site/build.py
 
 bench: $(VENV)/benchmarks  ## measure against the peers, side by side; writes benchmarks/results
 	$(BIN)/python -m benchmarks
