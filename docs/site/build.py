@@ -79,7 +79,7 @@ def _of_room(room: str) -> Iterator[str]:
 
 def _of_root() -> Iterator[str]:
     """Yield the page of the names that `import neyman as ny` has at once."""
-    yield "# Reference\n\n`import neyman as ny` has these names at once; the rooms below have all.\n\n"
+    yield "# Reference\n\n`import neyman as ny` has these names; the rooms below have all.\n\n"
     yield "| name | room |\n|---|---|\n"
     for name in neyman.__all__:
         found = getattr(neyman, name)
