@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # How many processes run the tests, each on a core: `make test WORKERS=8`.
 WORKERS ?= 2
 .DEFAULT_GOAL := help
-.PHONY: help demo gallery test soak lint types docs site bench clean
+.PHONY: help demo gallery test soak lint types docs site bench dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -37,6 +37,10 @@ $(VENV)/installed: pyproject.toml docs/gallery/requirements.txt | $(VENV)/pyvenv
 
 $(VENV)/benchmarks: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@
+
+$(VENV)/pages: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[pages]'
 	touch $@
 
 demo: $(VENV)/demo  ## private statistics of 336,776 real flights: report, picture, ledger
@@ -69,11 +73,22 @@ docs: $(VENV)/installed  ## run every example of the docs and draw its figures
 	$(BIN)/python docs/spec_keys.py
 	$(BIN)/python -m pytest docs README.md src
 
-site: $(VENV)/installed  ## build the site, build/site/index.html; a warning is an error
+site: $(VENV)/pages  ## build the site, build/site/index.html; a warning is an error
 	$(BIN)/python docs/site/build.py
 
 bench: $(VENV)/benchmarks  ## measure against the peers, side by side; writes benchmarks/results
 	$(BIN)/python -m benchmarks
+
+# Each file is tried as a user has it: in an environment of its own, outside of the clone.
+dist: $(VENV)/installed  ## build wheel and sdist, and run the README's examples with each
+	rm -rf build dist
+	$(BIN)/python -m build --quiet
+	for file in dist/*.whl dist/*.tar.gz; do \
+	  $(BIN)/python -m venv --clear build/tried && \
+	  build/tried/bin/python -m pip install --quiet --disable-pip-version-check "$$file[all]" && \
+	  (cd build && tried/bin/python -W error::SyntaxWarning -m doctest -o ELLIPSIS -o NORMALIZE_WHITESPACE ../README.md) && \
+	  build/tried/bin/neyman version || exit 1; \
+	done
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis examples/flights/out

@@ -88,15 +88,15 @@ class Result:
         return next((n for limit, n in REPEATED if not self.failed and self.first < limit), 0)
 
 
-def enter(name: str) -> Contestant:
-    """Start an accountant in the first environment that has it.
+def enter(name: str, room: str = "_accountants") -> Contestant:
+    """Start an accountant, or what else `room` has, in the first environment that has it.
 
     This one, or one of those whose interpreters the variable `PYTHONS` lists.
     """
     others = [path for path in os.environ.get(PYTHONS, "").split(os.pathsep) if path]
     for python in [sys.executable, *others]:
         process = subprocess.Popen(
-            [python, "-m", "benchmarks._peer", name],
+            [python, "-m", "benchmarks._peer", name, room],
             cwd=ROOT,
             env={**os.environ, **dict.fromkeys(_ALONE, "1")},
             stdin=subprocess.PIPE,

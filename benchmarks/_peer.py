@@ -1,7 +1,9 @@
-"""One accountant in a process of its own: `python -m benchmarks._peer NAME`, JSON lines in and out.
+"""One peer in a process of its own, JSON lines in and out.
+
+`python -m benchmarks._peer NAME [ROOM]`
 
 In: {"kind": ..., "arguments": {...}, "seconds": limit}. Out: what `_answered` or `_failed` writes.
-Needs nothing but the standard library and the accountant itself.
+Needs nothing but the standard library, the peer itself, and what its module in ROOM imports.
 """
 
 import contextlib
@@ -12,7 +14,7 @@ import os
 import signal
 import sys
 import time
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TextIO
 
@@ -22,7 +24,7 @@ _STATUS = Path("/proc/self/status")
 _RESET = Path("/proc/self/clear_refs")
 
 
-def main(name: str) -> None:
+def main(name: str, room: str = "_accountants") -> None:
     """Say hello, then answer until the input ends."""
     # Some print while they work; only answers belong on this pipe.
     with os.fdopen(os.dup(1), "w") as pipe:
@@ -30,13 +32,20 @@ def main(name: str) -> None:
         _limit_memory()
         signal.signal(signal.SIGALRM, _late)
         try:
-            accountant = importlib.import_module(f"benchmarks._accountants.{name}")
+            accountant = importlib.import_module(f"benchmarks.{room}.{name}")
         except ImportError as missing:
             _say(pipe, {"absent": str(missing)})
             return
-        _say(pipe, {"version": version(accountant.PACKAGE), "method": accountant.METHOD})
+        _say(pipe, {"version": _version(accountant.PACKAGE), "method": accountant.METHOD})
         for line in sys.stdin:
             _say(pipe, answer(accountant.ANSWERS, json.loads(line)))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "from its source"
 
 
 def answer(answers: dict, job: dict) -> dict[str, object]:
@@ -100,4 +109,4 @@ def _status(field: str) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

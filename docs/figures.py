@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import neyman as ny
-from neyman import accounting, plots
+from neyman import accounting, audit, plots
+from neyman.numerics import ndtri
 from neyman.plots._style import INK, PALETTE, QUIET, clean, figure
 
 IMAGES = Path(__file__).parent / "images"
@@ -329,6 +330,13 @@ def laplace_loss() -> Figure:
     return plots.privacy_loss(ny.laplace(1), epsilon=0.5)
 
 
+def audited() -> Figure:
+    """What `plots.audit` draws of scores at even normal quantiles, whose effect is 1.4."""
+    scores = ndtri((np.arange(600) + 0.5) / 600)
+    verdict = audit.refute(scores + 1.4, scores, ny.gdp(1), threshold=0.7)
+    return plots.audit(verdict, band=audit.curve_band(scores + 1.4, scores))
+
+
 FIGURES: Mapping[str, Callable[[], Figure]] = {
     "test": both_errors,
     "tradeoff": tradeoff,
@@ -344,6 +352,7 @@ FIGURES: Mapping[str, Callable[[], Figure]] = {
     "renyi": renyi,
     "conversions": conversions,
     "laplace_loss": laplace_loss,
+    "audited": audited,
 }
 
 

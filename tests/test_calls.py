@@ -110,3 +110,12 @@ def test_wrapped_functions_are_pickled_and_keep_their_words():
     assert pickle.loads(pickle.dumps(ny.gdp)) is ny.gdp
     assert "mu-GDP" in (ny.gdp.__doc__ or "")
     assert pickle.loads(pickle.dumps(F)) == F
+
+
+def test_a_name_that_is_far_from_all_is_not_guessed():
+    @plain_calls
+    def mean(column: str, by: str = "") -> str:
+        return column + by
+
+    with pytest.raises(InvalidCall, match=r"has no argument 'bounds'\. Write mean\(column\)"):
+        mean(bounds=1)  # pyright: ignore[reportCallIssue]

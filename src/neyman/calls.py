@@ -61,7 +61,7 @@ def _sentence(function: Callable[..., object], places: int, names: list[str]) ->
     by_name = [one.name for one in parameters if one.kind is not one.VAR_POSITIONAL]
     for name in names:
         if name not in by_name:
-            near = get_close_matches(name, by_name, n=1, cutoff=0.5)
+            near = get_close_matches(name, by_name, n=1, cutoff=0.6)
             meant = f"; did you mean {near[0]}?" if near else "."
             return f"{called}() has no argument {name!r}{meant} {how}"
     if places > len(by_place):

@@ -3,12 +3,13 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neyman.accounting import Amount, Budget, GaussianFilter, PureFilter, budget_for, filter_for
 from neyman.curves import approx_dp, compose, gdp, laplace, pure_dp
 from neyman.errors import InvalidParameter, UnsupportedComposition
+from random_cases import random_cases
 
 CAPS = [approx_dp(2, 1e-6), approx_dp(0.5, 1e-9), approx_dp(5, 1e-3), gdp(1) @ approx_dp(0, 1e-6)]
 
@@ -31,7 +32,7 @@ def test_all_of_delta_leaves_a_pure_account_and_less_a_gaussian_one():
     assert budget_for(gdp(1)) == Budget(filter_for(gdp(1)))
 
 
-@settings(max_examples=60, deadline=None)
+@random_cases(20, soak=60)
 @given(st.floats(0.1, 8), st.floats(1e-12, 0.1), st.floats(0.01, 0.99))
 def test_any_share_of_any_cap(epsilon, delta, part):
     cap = approx_dp(epsilon, delta)

@@ -13,6 +13,7 @@ from neyman.accounting._targets import (
     MuSlack,
     TprAtFpr,
 )
+from neyman.accounting._training import dp_sgd
 from neyman.curves import approx_dp, gdp, identity, laplace, pure_dp
 from neyman.errors import InvalidParameter, NotCertified
 
@@ -366,3 +367,16 @@ def test_a_target_is_written_as_people_do():
 def test_a_target_that_all_meet_says_which_was_tried():
     with pytest.raises(InvalidParameter, match=r"every parameter tried meets it, 1\.0 as well"):
         calibrate(lambda q: gdp(q / 100), gdp(1), within=(0, 1))
+
+
+def test_a_family_that_always_fails_is_refused_without_composing(monkeypatch):
+    """f ⊗ f_{0,1} is f_{0,1}: no law is read, on a grid or along a line."""
+    curve = dp_sgd(1, 0.01, 100) @ approx_dp(0, 1)
+    assert curve == approx_dp(0, 1) == approx_dp(0, 0.5) @ approx_dp(3, 1)
+    assert curve.delta(5) == 1
+    monkeypatch.setattr("neyman.curves._algebra._composed.read", None)
+    for target in (EpsilonDelta(1, 1e-5), MuSlack(1, 1e-5), gdp(1), approx_dp(1, 1e-5)):
+        with pytest.raises(InvalidParameter, match="no parameter meets the target"):
+            calibrate(lambda sigma: dp_sgd(sigma, 0.01, 100) @ approx_dp(0, 1), target)
+    with pytest.raises(InvalidParameter, match="write epsilon >= 0 and delta"):
+        calibrate(gaussian, approx_dp(0, 1))

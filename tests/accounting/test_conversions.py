@@ -23,6 +23,7 @@ from neyman.accounting._rdp_methods import (
 )
 from neyman.accounting._training import dp_sgd
 from neyman.curves import (
+    Auto,
     TradeOff,
     approx_dp,
     discrete_gaussian,
@@ -174,8 +175,8 @@ def _by_integer_orders(noise, q, steps, delta):
     [
         # Dong, Roth and Su (2022), the table of MNIST: the column of the moments accountant.
         (Fraction("1.3"), Fraction(256, 60_000), 3515, 1.19),
-        (Fraction("1.1"), Fraction(256, 60_000), 14_062, 3.01),
-        (Fraction("1.3"), Fraction(1, 100), 1000, 1.54),
+        pytest.param(Fraction("1.1"), Fraction(256, 60_000), 14_062, 3.01, marks=pytest.mark.soak),
+        pytest.param(Fraction("1.3"), Fraction(1, 100), 1000, 1.54, marks=pytest.mark.soak),
     ],
 )
 def test_the_moments_accountant_of_dp_sgd(noise, q, steps, epsilon):
@@ -205,7 +206,8 @@ def test_whatever_has_finite_moments_is_accounted_by_them(curve):
     assert curve.log_delta(math.inf) == -math.inf
     bound = moments_epsilon([(curve, 50)], 1e-5)
     assert 0 < bound < math.inf
-    assert (curve**50).delta(bound, bracket=True).lower <= 1e-5
+    found = (curve**50).delta(bound, solver=Auto(tolerance=0.1), bracket=True)
+    assert found.lower <= 1e-5
 
 
 @pytest.mark.shows("S1.2", "S4.13")

@@ -10,7 +10,8 @@ import pytest
 
 from neyman.accounting import (
     AdvancedSpending,
-    FilterSpending,
+    Budget,
+    BudgetSpending,
     GaussianFilter,
     IndividualSpending,
     LossOdometer,
@@ -31,9 +32,9 @@ from neyman.curves import (
 from neyman.errors import BudgetExceeded, InvalidParameter, NotCertified, UnsupportedComposition
 
 ACCOUNTS = {
-    "gaussian": lambda: FilterSpending(GaussianFilter(Fraction(1))),
-    "pure": lambda: FilterSpending(PureFilter(Fraction(1))),
-    "zcdp": lambda: FilterSpending(ZcdpFilter(Fraction(1, 2))),
+    "gaussian": lambda: BudgetSpending(Budget(GaussianFilter(Fraction(1)))),
+    "pure": lambda: BudgetSpending(Budget(PureFilter(Fraction(1)))),
+    "zcdp": lambda: BudgetSpending(Budget(ZcdpFilter(Fraction(1, 2)))),
     "renyi": lambda: RenyiSpending([(1.5, 1), (2, 1), (16, 8)]),
     "advanced": lambda: AdvancedSpending(
         epsilon=2, concentration=1e-6, failures=Fraction(1, 10**7), each=0
@@ -96,10 +97,10 @@ def test_estimates_and_failures_are_refused(make, monkeypatch):
 
 
 def test_what_was_spent_is_a_guarantee_of_the_composition():
-    account = FilterSpending(ZcdpFilter(Fraction(1)))
+    account = BudgetSpending(Budget(ZcdpFilter(Fraction(1))))
     for _ in range(10):
         account.charge(gdp(0.1))
-    assert account.spent == (Fraction(1, 20),)
+    assert account.spent == (Fraction(1, 20), 0)
     assert account.total() == zcdp(Fraction(1, 20))
     renyi = ACCOUNTS["renyi"]()
     for _ in range(5):

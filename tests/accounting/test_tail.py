@@ -156,10 +156,11 @@ def test_a_pure_account_charges_no_tail():
         pure.cost(dp_sgd(1, 0.01, 10))
 
 
-def test_sums_of_charges_are_exact_and_never_less():
-    """10^5 charges of random doubles: each pair is rounded up, and the sums are theirs, exactly."""
+@pytest.mark.parametrize("charges", [10_000, pytest.param(100_000, marks=pytest.mark.soak)])
+def test_sums_of_charges_are_exact_and_never_less(charges):
+    """Charges of random doubles: each pair is rounded up, and the sums are theirs, exactly."""
     random, total, least = Random(7), Amount(Fraction(0)), [Fraction(0), Fraction(0)]
-    for _ in range(100_000):
+    for _ in range(charges):
         mu, t = random.uniform(1e-3, 2), random.uniform(1e-12, 1e-6)
         used = failure_within(Fraction(t))
         charge = Amount(_charged(mu), Fraction(t))

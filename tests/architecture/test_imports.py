@@ -64,7 +64,7 @@ def test_no_random_generator_stands_outside_the_mechanisms_and_the_seeds_for_tes
         if re.search(r"(numpy|np)\.random|urandom|import random\b|secrets", path.read_text("utf-8"))
     }
     # The ledger's is the key of its fingerprints.
-    assert seen - {"training", "audit"} == {"mechanisms", "testing", "ledger"}
+    assert seen - {"training", "audit", "pytest"} == {"mechanisms", "testing", "ledger"}
 
 
 def test_help_and_usage_errors_load_no_numpy():
@@ -186,8 +186,8 @@ def test_the_faces_change_only_on_purpose():
         "table_of translated"
     )
     plots = (
-        "density effects epsilon_over_steps heatmap privacy_loss profile quantiles regression "
-        "released renyi survival to_svg tradeoff"
+        "audit density effects epsilon_over_steps heatmap one_run privacy_loss profile quantiles "
+        "regression released renyi survival to_svg tradeoff wealth"
     )
     assert sorted(neyman.report.__all__) == sorted(report.split())
     assert sorted(neyman.plots.__all__) == sorted(plots.split())

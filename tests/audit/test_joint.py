@@ -71,7 +71,7 @@ def test_the_certified_supremum_is_above_every_point_of_the_null(claim):
     null = Null(claim)
     grid = np.concatenate([[0.0], ndtr(np.linspace(-6, 6, 3001)), [1.0]])
     heights = null.ends(grid)[1]
-    for _ in range(12):
+    for _ in range(5):
         n0, n1 = (int(n) for n in draw.integers(5, 600, 2))
         weight, x = 2.0 ** draw.uniform(-3, 3), draw.uniform(0, 0.6)
         y = min(float(null.ends(np.array([x]))[0][0]) * draw.uniform(0.5, 1.1), 1.0)

@@ -57,6 +57,16 @@ def test_canaries_that_do_nothing_show_nothing():
     assert alarms <= binom.isf(1e-6, 200, 0.1)
 
 
+def test_the_best_number_of_guesses_at_the_whole_level_is_caught():
+    """The twin: coins are guessed, and the luckiest of the numbers is tested as if alone."""
+    draw, runs, m = np.random.default_rng(4), 400, 200
+    coins = draw.integers(0, 2, (runs, m)) == 1
+    halves = np.arange(8, m // 2)
+    right = np.cumsum(coins, axis=1) + np.cumsum(~coins[:, ::-1], axis=1)
+    p = binom.sf(right[:, halves - 1] - 1, 2 * halves, 0.5)
+    assert np.sum(p.min(axis=1) <= 0.05) > binom.isf(1e-6, runs, 0.05)
+
+
 def test_a_true_bound_is_kept_where_scores_are_as_good_as_the_claim():
     over = 0
     for seed in range(60):

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.special import betaincinv, ndtr, ndtri
 from scipy.stats import binom
 
 import neyman as ny
-from neyman.audit import epsilon, mu, plan, refute
+from neyman.audit import Counts, epsilon, mu, plan, refute
+from neyman.audit._joint import p_value
+from neyman.audit._null import Null
+from neyman.audit._power import detected
+from neyman.audit._statistic import Statistic
 from neyman.errors import InvalidParameter, NotCertified
 
 
@@ -59,12 +64,64 @@ def test_more_runs_than_planned_are_needed_for_less_power():
         plan(ny.gdp(1), ny.gdp(0.9))
 
 
+@pytest.mark.parametrize(
+    ("claim", "n"), [(ny.gdp(1), 200), (ny.gdp(0.5), 1000), (ny.laplace(1), 400)], ids=str
+)
+def test_the_mu_that_a_verdict_could_have_seen_is_refuted_four_times_in_five(claim, n):
+    null = Null(claim)
+
+    def errors(both):
+        counts = Counts(false_positives=0, outside=n, false_negatives=both, inside=n)
+        return Statistic(counts, 1.0)
+
+    low, high = 0, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        refuted = p_value(errors(middle), null, 0.05).upper <= 0.05
+        low, high = (middle, high) if refuted else (low, middle)
+    seen, claimed = detected(errors(0), null, 0.05)
+    assert claimed == pytest.approx(2 * ndtri((1 + claim.advantage()) / 2), abs=1e-3)
+    rate = np.array([ndtr(-seen / 2)])
+    assert 0.75 < float(errors(low).chance(rate, rate)[0]) < 0.85
+    assert detected(Statistic(Counts(false_positives=0, outside=2, false_negatives=0, inside=2), 1),
+                    null, 0.05)[0] is None  # fmt: skip
+
+
+def test_a_verdict_and_the_bounds_of_its_rule_agree():
+    inside, outside = normal(2, 500, 1.4)
+    verdict = refute(inside, outside, ny.gdp(1), seed=3)
+    bound = verdict.mu()
+    assert verdict.refuted == (bound.value > 1)
+    assert (bound.rule, bound.seed) == (verdict.rule, 3)
+    assert 0 < verdict.epsilon(1e-3).value < ny.gdp(1.4).epsilon(1e-3)
+    with pytest.raises(InvalidParameter, match="delta must lie"):
+        verdict.epsilon(-1)
+
+
 def test_bounds_keep_their_level_and_are_near():
     bounds = np.array([float(mu(*normal(s, 1000, 1), seed=s)) for s in range(40)])
     assert np.sum(bounds > 1) <= most_alarms(40, 0.05)
     assert bounds.mean() > 0.85
     losses = [float(epsilon(*normal(s, 500, 1), delta=1e-5, seed=s)) for s in range(10)]
     assert 0.3 < np.mean(losses) < ny.gdp(1).epsilon(1e-5)
+
+
+def test_the_loss_that_the_counts_suggest_is_no_bound():
+    """The twin without an interval: it exceeds the truth in half of all audits."""
+    draw, runs, rate = np.random.default_rng(6), 400, float(ndtr(-0.5))
+    fp, fn = draw.binomial(1000, rate, (2, runs)) / 1000
+    over = np.sum(ndtri(1 - fp) - ndtri(fn) > 1)
+    assert over > most_alarms(runs, 0.05)
+
+
+@pytest.mark.parametrize(("n", "size"), [(100, 1.0), (1000, 0.3), (1000, 1.0), (1000, 3.0)])
+def test_two_separate_bounds_need_two_and_a_half_times_the_runs(n, size):
+    """At the counts that are expected; an error shrinks like one over the root of the runs."""
+    errors = round(n * float(ndtr(-size / 2)))
+    scores = np.repeat([0.0, 1.0], [errors, n - errors])
+    joint = float(mu(scores, 1 - scores, threshold=0.5))
+    each = betaincinv(errors + 1, n - errors, 1 - 0.05 / 2)
+    assert (size + 2 * ndtri(each)) ** 2 > 2.5 * (size - joint) ** 2
 
 
 def test_a_bound_is_the_parameter_that_the_same_test_refutes():
@@ -102,7 +159,11 @@ def test_a_rare_certain_event_refutes_a_small_claim():
 def test_what_a_verdict_says():
     said = str(refute(*normal(1, 900, 1), ny.gdp(1), seed=2))
     assert "is not refuted at level 0.05" in said
-    assert "nine times in ten" in said
+    assert "four times in five, mu = 1." in said
+    assert 'The rule "score > ' in said
+    assert "by this rule, mu >= 0." in said
+    few = str(refute([1.0, 2.0], [0.0, 1.0], ny.gdp(1), seed=2))
+    assert "No mechanism would have been refuted with so few runs." in few
 
 
 @pytest.mark.parametrize(

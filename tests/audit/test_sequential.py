@@ -6,33 +6,41 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 import neyman as ny
+from bets import pairs_until
 from neyman.audit import Sequential
 from neyman.errors import InvalidParameter
 
 
-def pairs_until(claim, seed: int, noise: float, most: int, size: float = 1.0) -> int | None:
-    draw, test = np.random.default_rng(seed), Sequential(claim)
-    for x, y in zip(draw.normal(size, noise, most), draw.normal(0, noise, most), strict=True):
-        test.update(inside=x, outside=y)
-        if test.refuted:
-            return test.pairs
-    return None
+def test_the_bets_of_many_runs_are_those_of_the_test():
+    draw = np.random.default_rng(0)
+    inside, outside = draw.normal(1, 0.6, (6, 80)), draw.normal(0, 0.6, (6, 80))
+    found = pairs_until(ny.gdp(1), inside, outside)
+    for row in range(6):
+        test = Sequential(ny.gdp(1))
+        for x, y in zip(inside[row], outside[row], strict=True):
+            test.update(inside=x, outside=y)
+            if test.refuted:
+                break
+        assert found[row] == (test.pairs if test.refuted else 0)
 
 
-@pytest.mark.parametrize(("noise", "bar", "runs"), [(0.5, 40, 40), (0.8, 340, 30)])
+@pytest.mark.parametrize(("noise", "bar", "runs"), [(0.5, 40, 200), (0.8, 340, 100)])
 def test_too_little_noise_is_refuted_soon(noise, bar, runs):
-    found = [pairs_until(ny.gdp(1), seed, noise, 4000) for seed in range(runs)]
-    assert None not in found
-    # The true medians are 36 and 280.
-    assert np.median(found) < 1.4 * bar
+    draw, most = np.random.default_rng(1), 12 * bar
+    inside, outside = (draw.normal(shift, noise, (runs, most)) for shift in (1.0, 0.0))
+    found = pairs_until(ny.gdp(1), inside, outside)
+    assert np.mean(found > 0) > 0.95
+    # The true medians are 35 and 296.
+    assert np.median(np.where(found > 0, found, most)) < 1.3 * bar
 
 
 @pytest.mark.parametrize("claim", [ny.gdp(1), ny.approx_dp(0.9, 0.03)], ids=str)
 def test_a_claim_that_holds_is_refuted_at_most_at_the_level_however_long_one_looks(claim):
     size = 1.0 if claim == ny.gdp(1) else 0.3
     assert ny.gdp(size).implies(claim)
-    runs = 60
-    alarms = sum(pairs_until(claim, seed, 1.0, 400, size) is not None for seed in range(runs))
+    draw, runs = np.random.default_rng(2), 400
+    inside, outside = (draw.normal(shift, 1, (runs, 800)) for shift in (size, 0.0))
+    alarms = np.sum(pairs_until(claim, inside, outside) > 0)
     assert alarms <= binom.isf(1e-6, runs, 0.05)
 
 

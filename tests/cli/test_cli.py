@@ -297,7 +297,7 @@ def test_wrong_words_are_status_2():
 
 
 @pytest.mark.parametrize(
-    "waits", [(0.2, 0.4), pytest.param((0.2, 0.3, 0.4, 0.5), marks=pytest.mark.soak)]
+    "waits", [(0.3,), pytest.param((0.2, 0.3, 0.4, 0.5), marks=pytest.mark.soak)]
 )
 def test_an_interrupted_run_goes_on_where_it_was(folder, waits):
     """SIGINT at several moments; afterwards the same command ends well and costs no more."""
@@ -327,7 +327,13 @@ def test_an_interrupted_run_goes_on_where_it_was(folder, waits):
     assert not ledger.check()
 
 
-@pytest.mark.parametrize("module", ["argparse", "neyman.cli._main", "numpy", "neyman.ledger"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("argparse", "neyman.ledger"),
+        *(pytest.param(name, marks=pytest.mark.soak) for name in ("neyman.cli._main", "numpy")),
+    ],
+)
 def test_an_interrupt_of_an_import_is_one_line_and_status_130(module):
     run = f"""
 import os, signal, sys

@@ -130,6 +130,11 @@ def test_a_bound_holds_up_to_the_number_itself(capsys, saved):
     )
 
 
+def test_a_bound_without_a_delta_is_said_to_be_at_0(capsys, saved):
+    found = said(capsys, "check", saved(record()), "--max-mu", "0.01", status=1).out
+    assert found.startswith("mu at delta = 0 is at most")
+
+
 @pytest.mark.parametrize(
     ("bounds", "status"),
     [

@@ -113,7 +113,9 @@ def test_a_mixture_that_holds_a_training_is_sampled_and_composed():
 @pytest.mark.parametrize(
     "curve",
     [
-        mixture([0.5, 0.5], [gdp(0.5), poisson(gdp(1), 0.01) ** 100]),
+        pytest.param(
+            mixture([0.5, 0.5], [gdp(0.5), poisson(gdp(1), 0.01) ** 100]), marks=pytest.mark.soak
+        ),
         poisson(poisson(gdp(1), 0.01) ** 100, 0.1),
         best(poisson(gdp(1), 0.1), approx_dp(0.3, 1e-6)),
         poisson(zcdp(0.1), 0.1),

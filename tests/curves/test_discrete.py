@@ -30,6 +30,7 @@ from neyman.curves._profiles._response_profile import (
 from neyman.curves._solvers._solver import using
 from neyman.errors import InvalidParameter
 from neyman.numerics._atomic._tail_views import log_tails
+from random_cases import random_cases
 
 RESPONSE = atoms_of_randomized_response(Fraction(1, 100))
 
@@ -163,7 +164,7 @@ def test_one_step_holds_the_exact_profile_and_tests(weights, data):
     assert _decimal(powers.lower) <= 1 - beta <= _decimal(powers.upper)
 
 
-@settings(max_examples=25)
+@random_cases(6, soak=25)
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(2, 6), st.integers(1, 30))
 def test_two_point_powers_lie_within_the_lattice(first, second, times, at):
     p = (Fraction(first, 100), 1 - Fraction(first, 100))

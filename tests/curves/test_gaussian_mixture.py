@@ -215,7 +215,7 @@ def test_what_is_missing_of_the_weights_goes_to_the_largest_change() -> None:
     [
         (300, 0.01, 5.0, 0.5),
         (300, 0.5, 40.0, 3.0),
-        (1500, 0.002, 10.0, 0.25),
+        pytest.param(1500, 0.002, 10.0, 0.25, marks=pytest.mark.soak),
         (300, 1e-4, 2.0, 1.0),
     ],
 )

@@ -203,7 +203,7 @@ def only_refusals(remove, add):
     assert curve.to_json() == record
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(PAIRS, PAIRS | JSON)
 def test_only_refusals_come_out_of_noise(remove, add):
     only_refusals(remove, add)

@@ -12,7 +12,7 @@ import pytest
 
 from leaves import Cauchy, Gumbel, cauchy, gumbel
 from neyman.accounting import EpsilonDelta, calibrate
-from neyman.curves import Leaf, LossTails, TradeOff, gdp, group, poisson, read
+from neyman.curves import Lattice, Leaf, LossTails, TradeOff, gdp, group, poisson, read
 from neyman.errors import InvalidParameter
 from neyman.ledger import Ledger
 from neyman.numerics import Interval
@@ -67,7 +67,12 @@ def test_the_laws_hold(curve):
     check_leaf(curve.add)
 
 
-@pytest.mark.parametrize("curve", LEAVES, ids=str)
+# One of each kind; the others in the long trials.
+@pytest.mark.parametrize(
+    "curve",
+    [LEAVES[0], LEAVES[3], *(pytest.param(f, marks=pytest.mark.soak) for f in LEAVES[1:3])],
+    ids=str,
+)
 def test_it_composes_and_samples_with_both_ends_proved(curve):
     many = curve**30
     epsilon = many.epsilon(1e-5, bracket=True)
@@ -96,8 +101,8 @@ def test_a_composition_of_gumbel_noise_is_what_a_simulation_finds():
 
 def test_beyond_the_largest_loss_nothing_is_left():
     many = gumbel(1) ** 30
-    # At the largest loss itself, hardly a density is left.
-    assert many.remove.delta(30.0) < 1e-16
+    # At the largest loss itself, hardly a density is left: any grid shows it.
+    assert many.remove.delta(30.0, solver=Lattice(0.1)) < 1e-16
     assert many.remove.delta(71.0) == 0
     assert many.delta(71.0) == many.add.delta(71.0)
 

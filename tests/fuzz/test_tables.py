@@ -24,7 +24,7 @@ from neyman.tables._joins import _public_join
 from neyman.tables._statements import _companion, _statement
 from neyman.tables._statements._bounding import Bounding
 
-SMALL, FOUND, LARGE = 100, 40, int(os.environ.get("NEYMAN_FUZZ", "100000"))
+SMALL, FOUND, LARGE = 60, 24, int(os.environ.get("NEYMAN_FUZZ", "100000"))
 SEED = int(os.environ.get("NEYMAN_FUZZ_SEED", "1"))
 
 

@@ -262,6 +262,25 @@ def test_what_left_nothing_is_run_once_more_and_no_more(opened):
     assert (allowance.left(), desk.ledger.check()) == (15, ())
 
 
+def test_a_second_run_of_what_left_nothing_leaves_nothing_either(opened):
+    """Else the logs of the second run and the checkpoint of the first are two runs, paid once."""
+    allowance = allow(opened())
+    first = allowance.take("a", steps=5, revealed=False)
+    with pytest.raises(EntryConflict, match="Take it with revealed=False"):
+        allowance.take("a", steps=5)
+    assert allowance.take("a", steps=5, revealed=False).checkpoint is None
+    first.commit(DIGEST)
+    assert allowance.take("a", steps=5).checkpoint == DIGEST
+
+
+def test_a_block_is_entered_once(opened):
+    block = allow(opened()).take("a", steps=5)
+    with block:
+        pass
+    with pytest.raises(EntryConflict, match="entered before"), block:
+        pytest.fail("steps were run twice")
+
+
 def test_what_was_committed_comes_back_and_is_not_run_again(opened):
     allowance = allow(opened())
     taken = allowance.take("a", steps=5)

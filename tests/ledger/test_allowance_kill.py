@@ -10,10 +10,7 @@ broken trainings, run through the same harness, must be caught.
 
 import hashlib
 import os
-import random
 import signal
-import sys
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -21,14 +18,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import neyman.ledger
+from ledger.kills import WAYS, Witness, caught, killed_at_lines, trial
 from neyman.curves import gdp
 from neyman.errors import BudgetExceeded, EntryConflict
 from neyman.ledger import Ledger
+from neyman.overriding import override
 
-HOME = str(Path(neyman.ledger.__file__).parent)
 STEP, STEPS, BLOCKS = gdp(Fraction(1, 20)), 5, 8
-KILLS_OF_ONE_LEDGER = 6
 X = np.linspace(-1, 1, 40).reshape(20, 2)
 Y = X @ np.array([0.5, -0.25])
 
@@ -154,34 +150,13 @@ def gives_back(report, place):
         kept.write_text(f"{done}")
 
 
-def lines_of_code(life, place, die_at, report):
-    """Run a life, dying at a line of the ledger's code or of its own; return how many it ran."""
-    ran = 0
+class Blocks(Witness):
+    """What an outsider saw of the blocks of one training."""
 
-    def trace(frame, event, arg):  # noqa: ARG001
-        nonlocal ran
-        if frame.f_code is not life.__code__ and not frame.f_code.co_filename.startswith(HOME):
-            return None
-        ran += 1
-        if ran == die_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return trace
+    kills_of_one = 6
 
-    sys.settrace(trace)
-    life(report, place)
-    sys.settrace(None)
-    return ran
-
-
-class Witness:
-    """What an outsider saw of one training, held against what its ledger says."""
-
-    def __init__(self, place):
-        self.place = place
-        self.reports = []
-
+    @override
     def findings(self):
-        """Return every broken promise; opening must succeed."""
         allowance = allowance_at(self.place)
         ledger = Ledger.existing(self.place.address)
         found = list(ledger.check())
@@ -205,59 +180,6 @@ class Witness:
         return found
 
 
-def by_itself(spawn, life, place, dice, size):
-    """Kill at a random line."""
-    die_at = dice.randrange(1, size["lines"])
-    return spawn(lambda report: lines_of_code(life, place, die_at, report)).finish()
-
-
-def from_outside(spawn, life, place, dice, size):
-    """Kill at a random time, from the start of the process to its expected end."""
-    child = spawn(lambda report: life(report, place))
-    time.sleep(dice.uniform(0, size["seconds"]))
-    child.kill()
-    reports, status = child.finish()
-    size["seconds"] *= 1.25 if status == -signal.SIGKILL else 0.8
-    return reports, status
-
-
-def measured(spawn, life, place, another):
-    """Let one child live to its end at each of two places, for how long a life is."""
-    start = time.perf_counter()
-    reports, status = spawn(lambda report: life(report, place)).finish()
-    seconds = time.perf_counter() - start
-    assert status == 0, reports
-
-    def counted(report):
-        report(["lines", lines_of_code(life, another, 0, lambda _: None)])
-
-    ((_, lines),), status = spawn(counted).finish()
-    assert status == 0
-    return {"seconds": seconds, "lines": lines}
-
-
-def trial(spawn, named, life, way, kills, seed):
-    """Return the findings after every kill, and how many kills met a living child."""
-    dice = random.Random(seed)
-    size = measured(spawn, life, named("measured"), named("lines"))
-    found, killed, ledgers = [], 0, 0
-    while killed < kills:
-        ledgers += 1
-        assert ledgers < 2 * kills, "children outlive their killers; the trial has no power"
-        witness = Witness(named(f"{ledgers}"))
-        for _ in range(KILLS_OF_ONE_LEDGER):
-            reports, status = way(spawn, life, witness.place, dice, size)
-            assert status in (0, -signal.SIGKILL), reports
-            killed += status == -signal.SIGKILL
-            witness.reports += reports
-            found += witness.findings()
-        reports, status = spawn(lambda report, place=witness.place: life(report, place)).finish()
-        assert status == 0, reports
-        witness.reports += reports
-        found += witness.findings()
-    return found, killed
-
-
 def places(home, directory):
     def named(name):
         return Place(home.place(directory / f"{name}.ledger"), directory / f"{name}.checkpoints")
@@ -265,20 +187,20 @@ def places(home, directory):
     return named
 
 
-@pytest.mark.parametrize("way", [by_itself, from_outside])
+@WAYS
 @pytest.mark.parametrize(
     ("home", "kills"),
     [
-        ("files", 20),
-        ("database", 6),
+        ("files", 10),
+        ("database", 4),
         pytest.param("files", 500, marks=pytest.mark.soak),
         pytest.param("database", 50, marks=pytest.mark.soak),
     ],
     indirect=["home"],
 )
 def test_no_step_is_lost_to_a_kill(spawn, home, tmp_path, way, kills):
-    found, killed = trial(spawn, places(home, tmp_path), honest, way, kills, seed=kills)
-    print(f"{killed} kills met a living training")
+    named = places(home, tmp_path)
+    found, killed = trial(spawn, named, honest, way, kills, seed=kills, watched=Blocks)
     assert found == []
     assert killed >= kills
 
@@ -287,13 +209,12 @@ def test_no_step_is_lost_to_a_kill(spawn, home, tmp_path, way, kills):
 def test_the_harness_catches_a_broken_training(spawn, files, tmp_path, life):
     # Of ten trials of twenty kills, nine caught who releases first, and ten the other two: five
     # trials would all miss about one time in 10^5.
-    def caught(seed):
-        directory = tmp_path / f"{seed}"
+    def named(seed):
+        directory = tmp_path / seed
         directory.mkdir()
-        found, _ = trial(spawn, places(files, directory), life, by_itself, kills=20, seed=seed)
-        return found != []
+        return places(files, directory)
 
-    assert any(caught(seed) for seed in range(5))
+    assert caught(spawn, named, life, kills=20, seeds=range(5), watched=Blocks)
 
 
 def one_block(report, place):
@@ -312,32 +233,14 @@ def one_block(report, place):
 @pytest.mark.parametrize(
     ("home", "step"),
     [
-        ("files", 150),
-        ("database", 600),
+        ("files", 300),
+        ("database", 1200),
         *(pytest.param(home, 1, marks=pytest.mark.soak) for home in ("files", "database")),
     ],
     indirect=["home"],
 )
 def test_the_lines_of_allow_take_and_commit(spawn, home, tmp_path, step):
-    named = places(home, tmp_path)
-    lines = measured(spawn, one_block, named("measured"), named("lines"))["lines"]
-    assert lines > 300
-    found, trials = [], 0
-    for die_at in range(1, lines, step):
-        witness = Witness(named(f"{die_at}"))
-        for _ in range(2):
-            reports, status = spawn(
-                lambda report, at=die_at, place=witness.place: lines_of_code(
-                    one_block, place, at, report
-                )
-            ).finish()
-            # The second life is shorter: there is less to do, or nothing is allowed any more.
-            assert status in (0, -signal.SIGKILL) or "EntryConflict" in str(reports)
-            trials += status == -signal.SIGKILL
-            witness.reports += [report for report in reports if report[0] != "error"]
-            found += witness.findings()
-    print(f"{trials} kills at {lines} lines")
-    assert found == []
+    assert killed_at_lines(spawn, places(home, tmp_path), one_block, step, Blocks) == []
 
 
 @pytest.mark.shows("training-budget")

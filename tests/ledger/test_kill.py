@@ -13,7 +13,6 @@ import os
 import random
 import secrets
 import signal
-import sys
 import time
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,13 +20,12 @@ from pathlib import Path
 
 import pytest
 
-import neyman.ledger
+from ledger.kills import WAYS, Witness, caught, killed_at_lines, trial
 from neyman.curves import gdp
 from neyman.errors import BudgetExceeded, EntryConflict, LedgerUnavailable
 from neyman.ledger import Ledger, Reservation
+from neyman.overriding import override
 
-HOME = str(Path(neyman.ledger.__file__).parent)
-KILLS_OF_ONE_FILE = 8
 # What an answer costs: a life has four of them, and eight in the long trials.
 QUARTER, EIGHTH = Fraction(1, 4), Fraction(1, 8)
 COSTS = pytest.mark.parametrize("cost", [QUARTER, pytest.param(EIGHTH, marks=pytest.mark.soak)])
@@ -112,34 +110,13 @@ def charges_last(report, place):
         report(["revealed", reservation.entry, list(reservation.values)])
 
 
-def lines_of_code(life, place, die_at, report):
-    """Run a life, dying at a line of the ledger's code or of its own; return how many it ran."""
-    ran = 0
+class Answers(Witness):
+    """What an outsider saw of the answers of one ledger."""
 
-    def trace(frame, event, arg):  # noqa: ARG001
-        nonlocal ran
-        if frame.f_code is not life.__code__ and not frame.f_code.co_filename.startswith(HOME):
-            return None
-        ran += 1
-        if ran == die_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return trace
+    kills_of_one = 8
 
-    sys.settrace(trace)
-    life(report, place)
-    sys.settrace(None)
-    return ran
-
-
-class Witness:
-    """What an outsider saw of one file, held against what the file says."""
-
-    def __init__(self, place):
-        self.place = place
-        self.reports = []
-
+    @override
     def findings(self):
-        """Return every broken promise; opening must succeed."""
         ledger = open_ledger(self.place)
         found = list(ledger.check())
         entries = {entry.id: entry for entry in ledger.entries()}
@@ -153,63 +130,6 @@ class Witness:
         return found
 
 
-def by_itself(spawn, life, place, dice, size):
-    """Kill at a random line."""
-    die_at = dice.randrange(1, size["lines"])
-    return spawn(lambda report: lines_of_code(life, place, die_at, report)).finish()
-
-
-def from_outside(spawn, life, place, dice, size):
-    """Kill at a random time, from the start of the process to its expected end."""
-    child = spawn(lambda report: life(report, place))
-    time.sleep(dice.uniform(0, size["seconds"]))
-    child.kill()
-    reports, status = child.finish()
-    # However busy the machine is or was, about every second kill meets a living child.
-    size["seconds"] *= 1.25 if status == -signal.SIGKILL else 0.8
-    return reports, status
-
-
-def measured(spawn, life, place, another):
-    """Let one child live to its end at each of two places, for how long a life is."""
-    start = time.perf_counter()
-    reports, status = spawn(lambda report: life(report, place)).finish()
-    seconds = time.perf_counter() - start
-    assert status == 0, reports
-
-    def counted(report):
-        report(["lines", lines_of_code(life, another, 0, lambda _: None)])
-
-    ((_, lines),), status = spawn(counted).finish()
-    assert status == 0
-    return {"seconds": seconds, "lines": lines}
-
-
-def trial(spawn, named, life, way, kills, seed):
-    """Return the findings after every kill, and how many kills met a living child."""
-    dice = random.Random(seed)
-    size = measured(spawn, life, named("measured"), named("lines"))
-    found, killed, files = [], 0, 0
-    while killed < kills:
-        files += 1
-        assert files < kills, "children outlive their killers; the trial has no power"
-        witness = Witness(named(f"{files}"))
-        for _ in range(KILLS_OF_ONE_FILE):
-            reports, status = way(spawn, life, witness.place, dice, size)
-            assert status in (0, -signal.SIGKILL), reports
-            killed += status == -signal.SIGKILL
-            witness.reports += reports
-            found += witness.findings()
-        reports, status = spawn(lambda report, place=witness.place: life(report, place)).finish()
-        assert status == 0, reports
-        witness.reports += reports
-        found += witness.findings()
-    return found, killed
-
-
-WAYS = pytest.mark.parametrize("way", [by_itself, from_outside])
-
-
 def places(home, directory, cost):
     """Return what gives a place to a name."""
     return lambda name: Place(home.place(directory / f"{name}.ledger"), cost)
@@ -220,16 +140,16 @@ def places(home, directory, cost):
 @pytest.mark.parametrize(
     ("home", "kills", "cost"),
     [
-        ("files", 40, QUARTER),
-        ("database", 10, QUARTER),
+        ("files", 16, QUARTER),
+        ("database", 6, QUARTER),
         pytest.param("files", 1000, EIGHTH, marks=pytest.mark.soak),
         pytest.param("database", 200, EIGHTH, marks=pytest.mark.soak),
     ],
     indirect=["home"],
 )
 def test_nothing_is_lost_to_a_kill(spawn, home, tmp_path, way, kills, cost):
-    found, killed = trial(spawn, places(home, tmp_path, cost), honest, way, kills, seed=kills)
-    print(f"{killed} kills met a living child")
+    named = places(home, tmp_path, cost)
+    found, killed = trial(spawn, named, honest, way, kills, seed=kills, watched=Answers)
     assert found == []
     assert killed >= kills
 
@@ -239,14 +159,12 @@ def test_nothing_is_lost_to_a_kill(spawn, home, tmp_path, way, kills, cost):
 def test_the_harness_catches_a_broken_life(spawn, files, tmp_path, life, cost):
     # About one kill in ten meets a broken life where it breaks a promise. The seeds are fixed, but
     # the lines are counted anew for each Python: forty kills would miss one in 70, 200 one in 10^9.
-    def caught(seed):
-        directory = tmp_path / f"{seed}"
+    def named(seed):
+        directory = tmp_path / seed
         directory.mkdir()
-        named = places(files, directory, cost)
-        found, _ = trial(spawn, named, life, by_itself, kills=40, seed=seed)
-        return found != []
+        return places(files, directory, cost)
 
-    assert any(caught(seed) for seed in range(3, 8))
+    assert caught(spawn, named, life, kills=40, seeds=range(3, 8), watched=Answers)
 
 
 def one_entry(report, place):
@@ -259,39 +177,18 @@ def one_entry(report, place):
     report(["revealed", reservation.entry, list(reservation.values)])
 
 
-def killed_at_lines(spawn, named, step):
-    """Kill an entry's life at each line, and its second life there too; return what was lost."""
-    lines = measured(spawn, one_entry, named("measured"), named("lines"))["lines"]
-    assert lines > 100
-    found, trials = [], 0
-    for die_at in range(1, lines, step):
-        witness = Witness(named(f"{die_at}"))
-        for _ in range(2):
-            reports, status = spawn(
-                lambda report, at=die_at, place=witness.place: lines_of_code(
-                    one_entry, place, at, report
-                )
-            ).finish()
-            # The second life is shorter: there is less to do.
-            assert status in (0, -signal.SIGKILL) or "EntryConflict" in str(reports)
-            trials += status == -signal.SIGKILL
-            witness.reports += [report for report in reports if report[0] != "error"]
-            found += witness.findings()
-    print(f"{trials} kills at {lines} lines")
-    return found
-
-
 @pytest.mark.parametrize(
     ("home", "step"),
     [
-        ("files", 40),
-        ("database", 160),
+        ("files", 80),
+        ("database", 400),
         *(pytest.param(home, 1, marks=pytest.mark.soak) for home in ("files", "database")),
     ],
     indirect=["home"],
 )
 def test_the_lines_of_one_entry(spawn, home, tmp_path, step):
-    assert killed_at_lines(spawn, places(home, tmp_path, EIGHTH), step) == []
+    named = places(home, tmp_path, EIGHTH)
+    assert killed_at_lines(spawn, named, one_entry, step, Answers) == []
 
 
 def test_a_kill_while_drawing_leaves_one_redraw(spawn, opened):
@@ -344,7 +241,7 @@ def stubborn(report, ledger, cost, answer):
 
 def disturbed(spawn, place, disturb, answer):
     """Disturb one life until it ends; return its findings, and how often it was and was felt."""
-    ledger, witness = open_ledger(place), Witness(place)
+    ledger, witness = open_ledger(place), Answers(place)
     child = spawn(lambda report: stubborn(report, ledger, place.cost, answer))
     times = 0
     while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
@@ -392,7 +289,7 @@ def lives_disturbed(spawn, named, disturbing, answer, least):
 
 
 @pytest.mark.parametrize(
-    ("least", "cost"), [(5, QUARTER), pytest.param(100, EIGHTH, marks=pytest.mark.soak)]
+    ("least", "cost"), [(3, QUARTER), pytest.param(100, EIGHTH, marks=pytest.mark.soak)]
 )
 @pytest.mark.parametrize("way", [cutting, crashing])
 def test_nothing_is_lost_with_the_server(spawn, start_postgres, way, least, cost):

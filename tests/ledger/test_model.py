@@ -1,18 +1,12 @@
 """Any sequence of calls does what a model of ten lines does."""
 
 from fractions import Fraction
-from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from ledger.machines import SIZES, run_machine
 from neyman.curves import gdp, laplace
 from neyman.errors import BudgetExceeded, EntryConflict
 from neyman.ledger import Ledger
@@ -96,25 +90,6 @@ class LedgerMachine(RuleBasedStateMachine):
         assert self.ledger.check() == ()
 
 
-@pytest.mark.parametrize(
-    ("home", "examples"),
-    [
-        ("files", 20),
-        ("database", 2),
-        pytest.param("files", 400, marks=pytest.mark.soak),
-        pytest.param("database", 40, marks=pytest.mark.soak),
-    ],
-    indirect=["home"],
-)
+@SIZES
 def test_any_sequence_of_calls_does_what_the_model_does(home, examples, tmp_path):
-    numbers = count()
-    run_state_machine_as_test(
-        lambda: LedgerMachine(home.place(tmp_path / f"{next(numbers)}")),
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=25,
-            deadline=None,
-            derandomize=True,
-            suppress_health_check=[HealthCheck.too_slow],
-        ),
-    )
+    run_machine(LedgerMachine, home, tmp_path, examples, steps=25)

@@ -28,6 +28,7 @@ from neyman.numerics._lattice_sums._sum import LatticeSum
 from neyman.numerics._lattice_sums._window import Window
 from neyman.numerics._spectrum import convolved as transformed
 from neyman.numerics._spectrum import spectrum
+from random_cases import random_cases
 
 EPSILONS = np.array([0.0, 0.1, 0.35, 1.0, 2.5])
 
@@ -126,7 +127,7 @@ weights = st.lists(st.integers(0, 40), min_size=3, max_size=3)
 # -- against exact rationals -----------------------------------------------------------------------
 
 
-@settings(max_examples=30)
+@random_cases(8, soak=30)
 @given(weights, weights, st.integers(1, 5), st.booleans())
 def test_both_ends_hold_an_exact_composition(p, q, times, swap):
     assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
@@ -136,7 +137,7 @@ def test_both_ends_hold_an_exact_composition(p, q, times, swap):
     check([Part.of(source, times)], convolved([((first, second), times)]))
 
 
-@settings(max_examples=15)
+@random_cases(6, soak=15)
 @given(weights, weights, weights, weights)
 def test_both_ends_hold_an_exact_composition_of_two_kinds(p, q, r, s):
     assume(all(sum(a * b for a, b in zip(*x, strict=True)) for x in ((p, q), (r, s))))
@@ -144,7 +145,7 @@ def test_both_ends_hold_an_exact_composition_of_two_kinds(p, q, r, s):
     check([Part.of(first, 2), Part.of(second, 3)], convolved([(one, 2), (two, 3)]))
 
 
-@settings(max_examples=15)
+@random_cases(4, soak=15)
 @given(weights, weights, st.integers(1, 4), st.fractions(Fraction(1, 50), Fraction(49, 50)))
 def test_both_ways_of_sampling_hold_exact_compositions(p, q, times, share):
     assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
@@ -219,7 +220,7 @@ def test_the_ends_of_the_profile_are_bracketed_too():
 # -- a sum as a loss -------------------------------------------------------------------------------
 
 
-@settings(max_examples=10)
+@random_cases(2, soak=10)
 @given(weights, weights, st.fractions(Fraction(1, 20), Fraction(19, 20)))
 def test_a_sampled_composition_holds_its_exact_profile(p, q, share):
     assume(sum(p) and sum(q) and sum(a * b for a, b in zip(p, q, strict=True)))
@@ -347,9 +348,15 @@ def test_counted_hits_go_as_far_as_their_cells_go():
     one, three = (CountedHits(tuple(rare(1, 1e-6, 100) for _ in range(k))) for k in (1, 3))
     assert list(one.levels) == [0, 1, 2, 3]
     assert list(three.levels) == [0, 1, 2]
-    assert len(list(three.epsilon(np.asarray(1e-6)))) <= 3
 
 
+@pytest.mark.soak
+def test_counted_hits_end_with_their_levels():
+    hits = CountedHits(tuple(rare(1, 1e-6, 100) for _ in range(3)))
+    assert len(list(hits.epsilon(np.asarray(1e-6)))) <= 3
+
+
+@pytest.mark.soak
 def test_counted_hits_of_the_smallest_losses_have_places_too():
     parts = (
         Part.of(SampledSource(Normal(1 / 178), Fraction(1, 10**10)), 10**9),

@@ -148,7 +148,7 @@ def test_two_steps_are_a_convolution(mu, q, epsilon):
     first = density @ (np.exp(loss) * one.delta(epsilon - loss))
     second = density @ one.delta(epsilon + loss)
     atom = (1 - p) * math.erf(mu / math.sqrt(8))
-    found = (one**2).delta(epsilon, bracket=True)
+    found = (one**2).delta(epsilon, solver=Lattice(Fraction(1, 1000)), bracket=True)
     true = first + second + atom * one.delta(epsilon)
     assert found.lower - 1e-9 <= true <= found.upper + 1e-9
     assert found.upper - found.lower < 1e-3 * true

@@ -32,6 +32,8 @@ def digits():
     from sklearn.datasets import load_digits
     from torch.utils.data import TensorDataset
 
+    # Threads wait for each other longer than so small a network takes.
+    torch.set_num_threads(1)
     found = load_digits()
     images = torch.as_tensor(found.data[:RECORDS], dtype=torch.float32) / 16
     return TensorDataset(images, torch.as_tensor(found.target[:RECORDS]))

@@ -1,5 +1,6 @@
 """The accountant that Opacus calls, and the histories that it left."""
 
+import math
 import subprocess
 import sys
 import time
@@ -95,6 +96,13 @@ def test_runs_of_every_accountant_are_read_and_resumed(mechanism):
     assert old.history == phases
 
 
+@pytest.mark.parametrize("steps", [3.5, -1, float("nan"), float("inf"), "3", None])
+def test_steps_that_are_no_whole_number_are_refused_and_not_rounded_down(steps):
+    with pytest.raises(InvalidParameter, match="steps a whole number"):
+        from_opacus({"history": [(1.0, 0.1, steps)]})
+    assert from_opacus({"history": [(1.0, 0.1, 3.0)]}) == dp_sgd(1.0, 0.1, 3)
+
+
 def test_a_state_that_is_none_is_refused():
     accountant = Accountant()
     with pytest.raises(ValueError, match="cannot be loaded"):
@@ -103,6 +111,15 @@ def test_a_state_that_is_none_is_refused():
         accountant.load_state_dict({"history": [], "mechanism": "tree"})
     with pytest.raises(InvalidParameter, match="noise multiplier, sampling rate, steps"):
         accountant.load_state_dict({"history": [(1, 2)], "mechanism": "prv"})
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [(1, 0.1, -1), (1, 0.1, 2.5), (-1, 0.1, 1), (math.nan, 0.1, 1), (math.inf, 0.1, 1), (1, 2, 1)],
+)
+def test_a_history_that_would_cost_too_little_is_refused(entry):
+    with pytest.raises(InvalidParameter, match="whole number of at least 0 steps"):
+        from_opacus({"history": [(1.0, 0.1, 10), entry]})
 
 
 def test_a_checkpoint_resumes_and_is_read(make, tmp_path):
@@ -168,6 +185,9 @@ def test_steps_are_not_lost_to_rounding():
     asked = {"target_epsilon": 1, "target_delta": DELTA, "sample_rate": rate}
     noise = noise_multiplier(**asked, epochs=3)
     assert noise == noise_multiplier(**asked, steps=225)
+    # A part of a step is a step.
+    part = {**asked, "sample_rate": 0.3}
+    assert noise_multiplier(**part, epochs=1) == noise_multiplier(**part, steps=4)
     assert dp_sgd(noise, rate, 225).epsilon(DELTA) <= 1
     lost = get_noise_multiplier(**asked, epochs=3, accountant="neyman", epsilon_tolerance=1e-6)
     assert dp_sgd(lost, rate, 225).epsilon(DELTA) > 1
@@ -209,6 +229,14 @@ def test_the_engine_makes_no_training_whose_batches_are_not_sampled(make):
     with pytest.raises(InvalidParameter, match="poisson_sampling must be True"):
         make(engine=PrivacyEngine(), poisson_sampling=False)
     make(engine=PrivacyEngine(), poisson_sampling=True).train(stop=2)
+
+
+@pytest.mark.parametrize("epochs", [0, -1, float("nan"), float("inf"), 1e20])
+def test_epochs_without_steps_are_refused(epochs):
+    with pytest.raises(InvalidParameter, match="epochs must be above 0"):
+        noise_multiplier(**TARGET, sample_rate=0.1, epochs=epochs)
+    with pytest.raises(InvalidParameter, match="steps=0"):
+        noise_multiplier(**TARGET, sample_rate=0.1, steps=0)
 
 
 def test_epochs_or_steps():

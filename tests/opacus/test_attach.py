@@ -41,7 +41,8 @@ def weights(run):
 def test_a_training_in_health_goes_on(make, how, physical):
     run = make(**how)
     watch = watched(run)
-    run.train(2, physical=physical, stop=100)
+    # Beyond an epoch: of 25 batches, or of 3 in some 18 parts.
+    run.train(2, physical=physical, stop=50)
     assert watch.steps > 5
     assert from_opacus(run.optimizer) == from_opacus(run.engine)
     assert watch.history == run.engine.accountant.history
@@ -316,6 +317,7 @@ def test_the_record_says_what_was_watched(make, tmp_path):
     assert [phase.start for phase in record.phases] == [0, 25]
     assert all(check.passed for check in record.checks)
     assert "floating-point" in record.assumptions[0]
+    assert "2^-24" in record.assumptions[1]
     record.save(tmp_path / "run.json")
     again = training.RunRecord.read(tmp_path / "run.json")
     assert again.curve == record.curve
@@ -326,6 +328,21 @@ def test_the_record_says_what_was_watched(make, tmp_path):
     resumed = watched(other, resume=watch.state_dict())
     other.train(stop=1)
     assert resumed.record(unit="one image").phases[0].start == 35
+
+
+def test_the_record_says_where_the_divisor_is_made_of_the_number_of_records(make):
+    run = make()
+    watch = watched(run)
+    run.train(stop=1)
+
+    def public(neighbors="add_remove"):
+        said = watch.record(unit="one image", neighbors=neighbors).assumptions
+        return any("number of records is public" in one for one in said)
+
+    assert public()
+    assert not public("replace_one")
+    run.optimizer.expected_batch_size = 64
+    assert not public()
 
 
 def test_the_record_says_what_was_found(make):

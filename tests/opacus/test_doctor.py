@@ -41,6 +41,16 @@ def only(run, name, **how):
     return finding
 
 
+def test_arguments_in_another_order_are_refused(make):
+    run = make()
+    with pytest.raises(InvalidParameter, match=r"DPDataLoader\. Write doctor\(engine, loader"):
+        doctor(run.engine, run.optimizer, run.loader, run.model)
+    with pytest.raises(InvalidParameter, match="engine must be a PrivacyEngine"):
+        doctor(None, run.loader, run.optimizer)
+    with pytest.raises(InvalidParameter, match=r"attach\(optimizer, loader, model\)"):
+        attach(run.loader, run.optimizer)
+
+
 @pytest.mark.shows("doctor")
 def test_shuffled_batches_have_no_amplification(make):
     run = make(poisson_sampling=False)
@@ -394,7 +404,7 @@ HEALTHY = {
         )
     },
     "a public rate": {"loader": lambda data: DPDataLoader(data, sample_rate=0.03)},
-    "a memory manager": {"physical": 16},
+    "a memory manager": {"physical": 64},
     "a memory manager with large batches": {"batch_size": 500, "physical": 100},
     "clipping per layer": {"clipping": "per_layer", "clip": [1.0, 2.0, 1.0, 0.5]},
     "adaptive clipping": {
@@ -406,7 +416,7 @@ HEALTHY = {
         "unclipped_num_std": 3.0,
     },
     "ghost clipping": {"grad_sample_mode": "ghost"},
-    "ghost clipping and a memory manager": {"grad_sample_mode": "ghost", "physical": 16},
+    "ghost clipping and a memory manager": {"grad_sample_mode": "ghost", "physical": 64},
     "functorch": {"grad_sample_mode": "functorch"},
     "a sum for a loss": {"loss_reduction": "sum"},
     "a noise scheduler": {"then": scheduled(ExponentialNoise, gamma=0.9)},
@@ -426,7 +436,8 @@ def test_no_false_alarm(make, digits, name):
     if "loader" in how:
         how["loader"] = how["loader"](digits)
     how |= {one: how[one]() for one in MADE if one in how}
-    run = make(**how)
+    # An epoch has five batches, if nothing else is said.
+    run = make(**{"batch_size": 300} | how)
     assert found(run, delta=DELTA, epochs=3) == []
     run.train(physical=physical, stop=stop)
     if then:

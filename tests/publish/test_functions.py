@@ -11,7 +11,7 @@ import pytest
 from neyman import functional
 from neyman.cli import main
 from neyman.errors import InvalidParameter, InvalidTable, SpecError, UnknownColumn
-from neyman.functional import Box, Circle, Interval
+from neyman.functional import Box, Circle, Interval, _curve_bands
 from neyman.publish import density, plan, publish, read_spec, regression, survival
 from neyman.report import figures
 from neyman.tables import Bounds, Entity, Rows, col, open_table
@@ -329,7 +329,9 @@ HEAD = (
 )
 
 
-def test_a_spec_publishes_maps_and_regressions(spec, capsys):
+def test_a_spec_publishes_maps_and_regressions(spec, capsys, monkeypatch):
+    # Of the bands only that they are shown matters here: the fewest simulations for 95 %.
+    monkeypatch.setattr(_curve_bands, "_REPETITIONS", 19)
     spec.write_text(HEAD + MORE)
     assert main(["release", str(spec), "--report", str(spec.parent / "r.html")]) == 0
     printed = capsys.readouterr().out

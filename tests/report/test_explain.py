@@ -131,6 +131,35 @@ def test_guesses_are_those_of_the_bayes_error(named):
         assert said.values["chance"] == max(true, base - true)
 
 
+def test_contents_are_found_as_often_as_the_views_say(named):
+    curve, told = named
+    said = {one.values["candidates"]: one.values for one in sentences(told["en"], "one_of")}
+    assert list(said) == [10, 1000]
+    for many, values in said.items():
+        lower, upper = curve.identification(many, bracket=True)
+        assert values["chance"] * many == values["base"]
+        assert exact(lower, "x") * values["base"] <= values["found"] <= upper * values["base"] + 1
+    (once,) = sentences(told["en"], "reconstructed")
+    values = once.values
+    lower, upper = curve.reconstruction(1e-6, bracket=True)
+    assert Fraction(values["chance"], values["base"]) == Fraction(1, 10**6)
+    assert exact(lower, "x") * values["base"] <= values["found"] <= upper * values["base"] + 1
+
+
+def test_contents_that_are_neighbours_of_each_other_are_harder_to_tell_apart():
+    found = [
+        sentences(of(curve, candidates=[2], chances=[]), "one_of")[0].values["found"]
+        for curve in (
+            Guarantee(curve=ny.gdp(1), neighbors=relation, unit="a row", assumptions=())
+            for relation in ("add_remove", "replace_one")
+        )
+    ]
+    assert found == [1683, 1383]
+    for wrong in ({"candidates": [1]}, {"candidates": 10}, {"chances": [0]}):
+        with pytest.raises(InvalidParameter):
+            of(ny.gdp(1), **wrong)
+
+
 def test_no_test_that_flags_so_many_is_right_more_often(named):
     """Every false positive rate, with the power that the lower bound proves possible."""
     curve, told = named

@@ -1,6 +1,7 @@
 """The page, the model card and the statement of a training."""
 
 import re
+from contextlib import suppress
 from fractions import Fraction
 from html.parser import HTMLParser
 
@@ -87,3 +88,29 @@ def test_of_many_phases_the_first_are_said():
     assert len(said) == 1
     assert len(many) == 21
     assert many[-1] == "and 30 more phases"
+
+
+@pytest.mark.parametrize(("rate", "passes"), [(0.06666666666666667, 10), (0.067, 11)])
+def test_a_rounded_rate_makes_no_further_pass(rate, passes):
+    phase = Phase.poisson(noise_multiplier=1, sampling_probability=rate, steps=150)
+    run = RunRecord(phases=(phase,), unit="one image", neighbors="add_remove", versions={})
+    assert f"in each of {passes} passes" in Statement.of(run, delta=1e-5).does_not_hold[0]
+
+
+@pytest.mark.parametrize("written", [str, model_card])
+def test_where_time_is_limited_the_attacks_come_before_mu(monkeypatch, written):
+    asked = []
+
+    def late(_):
+        asked.append("losses")
+        return []
+
+    def found(_):
+        asked.append("attacks")
+        return []
+
+    monkeypatch.setattr(Statement, "losses", property(late))
+    monkeypatch.setattr(Statement, "attacks", property(found))
+    with suppress(ValueError):
+        written(Statement.of(record(), delta=1e-5))
+    assert asked == ["attacks", "losses"]

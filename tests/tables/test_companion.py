@@ -191,12 +191,23 @@ def has_groups(by, name):
 @pytest.mark.parametrize("by", GROUPS.values(), ids=list(GROUPS))
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_four_integers_are_those_of_the_rule(fill, name, by):
+    follows_the_rule(fill, Random(f"{name} {by}"), name, by)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("by", GROUPS.values(), ids=list(GROUPS))
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_four_integers_of_many_tables(fill, name, by):
     draw = Random(f"{name} {by}")
-    for _ in range(2):
-        rows, unit = panel(draw), unit_of(draw)
-        if has_groups(by, name):
-            asked = QUESTIONS[name][0](opened(fill, rows, unit), by)
-            agrees(asked, expected_of(name, rows, unit, by))
+    for _ in range(20):
+        follows_the_rule(fill, draw, name, by)
+
+
+def follows_the_rule(fill, draw, name, by):
+    rows, unit = panel(draw), unit_of(draw)
+    if has_groups(by, name):
+        asked = QUESTIONS[name][0](opened(fill, rows, unit), by)
+        agrees(asked, expected_of(name, rows, unit, by))
 
 
 @pytest.mark.parametrize("name", ["count", "mean", "sum_per_unit"])
@@ -271,27 +282,32 @@ def test_a_crosstab_has_the_companion_of_its_cells(fill):
     agrees(asked, four(counted, 3, 3))
 
 
-SMALL = [
-    [],
-    [(None, "a", 9.0, 1.0)] * 3,
-    [("v", None, math.nan, None)],
-    [("v", "other", None, 1.0)],
-]
+SMALL = {
+    "empty": [],
+    "nobody's": [(None, "a", 9.0, 1.0)] * 3,
+    "of no group": [("v", None, math.nan, None)],
+    "no value": [("v", "other", None, 1.0)],
+}
 
 
-@pytest.mark.parametrize("rows", SMALL, ids=["empty", "nobody's", "of no group", "no value"])
 @pytest.mark.parametrize("by", GROUPS.values(), ids=list(GROUPS))
-def test_a_table_without_rows_that_count_gives_whole_numbers(fill, rows, by):
-    unit = Entity("u", max_rows=2, max_rows_per={"g": 1})
+@pytest.mark.parametrize("empty", SMALL)
+def test_a_table_without_rows_that_count_gives_whole_numbers(fill, empty, by):
+    """Each statistic with each grouping and with each table; two of them with both at once."""
+    place = list(SMALL).index(empty) + list(GROUPS.values()).index(by)
+    names = ("count", "mean", "count_units", "mean_per_unit")
+    rows, unit = SMALL[empty], Entity("u", max_rows=2, max_rows_per={"g": 1})
     table = opened(fill, rows, unit)
-    for name in ("count", "mean", "count_units", "mean_per_unit"):
+    for name in (names[place % 4], names[(place + 2) % 4]):
         agrees(QUESTIONS[name][0](table, by), expected_of(name, rows, unit, by))
-    if by != GROUPS["unknown"]:
-        asked = publish.density(
-            table, "x", domain=Interval(0, 1, outside="clip"), bandwidth=0.1, by=by
-        )
-        _, integers = asked.companion.compute()
-        assert integers.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("by", [None, GROUPS["declared"]], ids=["none", "declared"])
+def test_a_density_of_no_rows_moves_none(fill, by):
+    table = opened(fill, SMALL["of no group"], Entity("u", max_rows=2, max_rows_per={"g": 1}))
+    asked = publish.density(table, "x", domain=Interval(0, 1, outside="clip"), bandwidth=0.1, by=by)
+    _, integers = asked.companion.compute()
+    assert integers.tolist() == [0, 0, 0, 0]
 
 
 def moved_by(fill, name, by, unit, rows, gone):

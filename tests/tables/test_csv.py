@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from neyman.errors import InvalidTable, UnknownColumn
 from neyman.tables import Bounds, Entity, Keys, Rows, open_table
 from neyman.tables._sources import _csv
+from random_cases import random_cases
 
 GOOD = b"who,g,x\np,a,1\nq,a,2\np,b,3\n"
 KEYS = Keys({"g": ["a", "b"]})
@@ -176,7 +177,7 @@ def whole(request, tmp_path_factory):
     return request.param, answers(path, Rows())
 
 
-@settings(max_examples=30, deadline=None)
+@random_cases(10, soak=200)
 @given(changed=lines, place=st.integers(0, 3))
 @example(changed=b'5,"bad,1', place=0)
 @example(changed=b"c,a\rc,a,1", place=1)

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
@@ -30,6 +30,7 @@ from neyman.tables import (
 )
 from neyman.tables import _sql as sql
 from neyman.tables._joins import _owners as owners
+from random_cases import random_cases
 
 MOMENT = datetime(2024, 1, 1)
 ITEMS = {
@@ -440,7 +441,7 @@ def is_bounded(database, limits, how, units="abc"):
 
 
 @pytest.mark.shows("join-units")
-@settings(max_examples=15, deadline=None)
+@random_cases(6, soak=80)
 @given(database=ROWS, limits=UNITS, how=st.sampled_from([None, "inner", "left"]))
 def test_removing_a_unit(database, limits, how):
     assert is_bounded(database, limits, how)
@@ -472,7 +473,7 @@ def test_owners_that_are_not_local_fail(monkeypatch):
     assert not all(is_bounded(database, each, None, "a") for each in limits)
 
 
-@settings(max_examples=15, deadline=None)
+@random_cases(6, soak=80)
 @given(database=ROWS)
 def test_owners_are_those_of_the_definition(database):
     counts = Counter(

@@ -6,11 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neyman.errors import InvalidTable, UnknownColumn
 from neyman.tables import Bins, Bounds, Entity, ForeignKey, Keys, Rows, UnknownKeys, col, open_table
+from random_cases import random_cases
 
 YEARS, SEXES = [2001, 2002, 2003, 2004, 2005], ["f", "m"]
 # 60 patients with one row a year, at most 5: the claim is true.
@@ -192,7 +193,7 @@ claims = st.dictionaries(
 
 
 @pytest.mark.shows("limits")
-@settings(max_examples=15, deadline=None)
+@random_cases(6, soak=100)
 @given(
     rows=rows,
     most=st.integers(1, 6),

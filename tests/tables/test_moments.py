@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neyman.errors import InvalidParameter, InvalidTable
@@ -21,6 +21,7 @@ from neyman.tables import (
     Variance,
     open_table,
 )
+from random_cases import random_cases
 
 BOUNDS = {"x": Bounds(-2, 3, grid=0.5), "y": Bounds(0, 4, grid=1)}
 COLUMNS = ("u VARCHAR", "g VARCHAR", "x DOUBLE", "y DOUBLE")
@@ -116,7 +117,7 @@ def question(fill):
 
 
 @pytest.mark.parametrize("statistic", NAMES)
-@settings(max_examples=20, deadline=None)
+@random_cases(8, soak=100)
 @given(rows=rows)
 def test_the_integers_are_the_weighted_sums(fill, question, statistic, rows):
     # Asked first: the first time, it fills the table anew.
@@ -126,7 +127,7 @@ def test_the_integers_are_the_weighted_sums(fill, question, statistic, rows):
 
 
 @pytest.mark.parametrize("statistic", NAMES)
-@settings(max_examples=12, deadline=None)
+@random_cases(5, soak=60)
 @given(rows=rows, unit=units, keyed=st.booleans())
 def test_removing_a_unit_moves_them_within_the_sensitivity(fill, statistic, rows, unit, keyed):
     by = KEYS if keyed else None

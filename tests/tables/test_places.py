@@ -21,6 +21,7 @@ from neyman.functional import Circle, Density, Interval
 from neyman.nodes import Nodes, beyond, histogram
 from neyman.tables import Entity, Rows, open_table
 from neyman.tables._statements._histogram import Histogram
+from random_cases import random_cases
 
 ODD = [
     math.nan,
@@ -104,7 +105,7 @@ def placed(fill):
 def test_integers_are_those_of_numpy(placed, name):
     nodes = AXES[name]
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(many(nodes))
     @example([None, *ODD])
     def same(values):
@@ -191,7 +192,7 @@ def md5(*parts):
     return hashlib.md5(":".join(map(str, parts)).encode(), usedforsecurity=False).hexdigest()
 
 
-@settings(max_examples=30, deadline=None)
+@random_cases(10, soak=100)
 @given(
     st.lists(st.tuples(st.sampled_from(["u", "v", "w", None]), st.integers(-4, 6)), max_size=40),
     st.integers(1, 4),

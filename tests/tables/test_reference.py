@@ -7,11 +7,12 @@ from collections import Counter, defaultdict
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neyman.aggregate import Aggregate
 from neyman.tables import Bounds, Entity, Keys, Rows, Table, open_table
+from random_cases import random_cases
 
 BOUNDS = Bounds(-2, 3, grid=0.5)
 GROUPS = ["a", "b", "ü'\"; --"]
@@ -155,7 +156,7 @@ def question(fill):
 
 @pytest.mark.shows("limits")
 @pytest.mark.parametrize("statistic", ["count", "sum", "mean"])
-@settings(max_examples=40, deadline=None)
+@random_cases(12, soak=200)
 @given(rows=rows, unit=units, keyed=st.booleans())
 def test_integers_follow_the_rules(fill, question, statistic, rows, unit, keyed):
     aggregate = question(unit, statistic, keyed)

@@ -10,13 +10,14 @@ import duckdb
 import pyarrow as pa
 import pytest
 import sqlglot
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
 from neyman.errors import EngineFailure, InvalidParameter, InvalidTable, UnknownColumn
 from neyman.tables import Bounds, Component, Entity, Keys, Rows, open_table
 from neyman.tables._statements._statement import Question
+from random_cases import random_cases
 
 NASTY = [
     'a"; DROP TABLE x; --',
@@ -62,7 +63,7 @@ def test_names_and_keys_are_never_sql(name):
     assert table.count(Keys({"g": ["none", name]})).compute().tolist() == [0, 1]
 
 
-@settings(max_examples=60, deadline=None)
+@random_cases(12, soak=200)
 @given(
     keys=st.lists(st.text().filter(lambda t: "\0" not in t), min_size=1, max_size=9, unique=True)
 )

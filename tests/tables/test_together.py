@@ -26,6 +26,7 @@ from neyman.tables import (
     Variance,
     open_table,
 )
+from random_cases import random_cases
 
 BOUNDS = {"x": Bounds(-60, 180, grid=1), "y": Bounds(0, 1, grid=1)}
 COLUMNS = ("u VARCHAR", "g VARCHAR", "x DOUBLE", "y BOOLEAN")
@@ -50,7 +51,7 @@ def parts(table):
     return [Count(), Mean(x), Sum(x), Variance(y), Correlation(x, y)]
 
 
-@settings(max_examples=12, deadline=None)
+@random_cases(5, soak=50)
 @given(rows=rows, keyed=st.booleans())
 def test_its_integers_are_those_of_each_times_the_weight(fill, rows, keyed):
     table = opened(fill, rows)
@@ -65,7 +66,7 @@ def test_its_integers_are_those_of_each_times_the_weight(fill, rows, keyed):
     assert start == found.shape[1]
 
 
-@settings(max_examples=12, deadline=None)
+@random_cases(5, soak=50)
 @given(rows=rows, keyed=st.booleans(), total=st.integers(1, 6), most=st.integers(1, 3))
 def test_removing_a_unit_moves_them_within_the_sensitivity(fill, rows, keyed, total, most):
     def ask(table):

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neyman.aggregate import FoundGroups
@@ -17,6 +17,7 @@ from neyman.errors import EngineFailure, InvalidTable, UnknownColumn
 from neyman.publish import margins
 from neyman.sensitivity import NewGroups
 from neyman.tables import Bounds, Entity, Keys, Rows, UnknownKeys, open_table
+from random_cases import random_cases
 
 BY = UnknownKeys("g")
 BOUNDS = Bounds(-2, 3, grid=0.5)
@@ -113,7 +114,7 @@ def reference(table, unit, aggregate) -> dict[tuple[str, ...], list[int]]:
 
 
 @pytest.mark.parametrize("statistic", ["count", "mean"])
-@settings(max_examples=40, deadline=None)
+@random_cases(10, soak=100)
 @given(rows=rows, unit=units)
 def test_integers_follow_the_rules(fill, statistic, rows, unit):
     table = opened(fill, rows, unit)
@@ -121,7 +122,7 @@ def test_integers_follow_the_rules(fill, statistic, rows, unit):
     assert found(aggregate) == reference(rows, unit, aggregate)
 
 
-@settings(max_examples=40, deadline=None)
+@random_cases(10, soak=100)
 @given(rows=rows, total=st.integers(1, 6), most=st.integers(1, 3))
 def test_a_unit_moves_no_more_than_the_sensitivity_says(fill, rows, total, most):
     """Nor the choice within any other unit: only its own few groups differ."""

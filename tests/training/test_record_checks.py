@@ -62,6 +62,12 @@ OF_800 = Phase.of(
             record(phase(seeds=SAME, start=50), phase(seeds=SAME)),
             record(phase(seeds=SAME), phase(seeds=(digest("b"),))),
         ),
+        (
+            # A phase without a step in between hides nothing.
+            "replayed_seed",
+            record(phase(seeds=SAME), phase(0, seeds=SAME, start=10), phase(seeds=SAME, start=50)),
+            record(phase(seeds=SAME), phase(0, seeds=SAME, start=10)),
+        ),
         ("tuning_not_counted", record(tuning_runs=2), record(tuning_runs=0)),
         ("unlike_phases", record(SHUFFLED, OF_800), record(SHUFFLED, SHUFFLED)),
         ("missing_ranks", record(world=2), record(world=2, ranks=(0, 1))),
@@ -119,6 +125,11 @@ def test_a_finding_of_the_training_stands_once_in_its_own_words():
     live = Finding("batch_norm", "Layer 3.", "Nothing.", "Use GroupNorm.")
     run = record(findings=(live,), checks=(Check("batch_norm", passed=False),))
     assert doctor(run) == (live,)
+
+
+def test_findings_of_one_name_that_cost_differently_all_stand():
+    live = tuple(Finding("clipping_norm", "Seen.", "Less.", "Mend.", gdp(mu)) for mu in (2, 5))
+    assert doctor(record(findings=live)) == live
 
 
 def test_what_has_no_price_is_one_finding():

@@ -17,6 +17,7 @@ from neyman.training import (
     BallsInBins,
     CyclicPoisson,
     FixedBatches,
+    Phase,
     PoissonBatches,
     Sampler,
     ShuffledBatches,
@@ -239,3 +240,19 @@ def test_no_framework_is_imported():
     )
     found = run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("rate", ["x", "1/0", "", "1e400000000"])
+def test_a_rate_in_words_is_refused_with_what_to_write(rate):
+    with pytest.raises(InvalidParameter, match=r'such as "0\.01" or'):
+        PoissonBatches(records=10, rate=rate, steps=3)
+
+
+def test_calls_that_do_not_fit_are_refused_in_a_sentence():
+    sampler = PoissonBatches(records=10, rate="1/10", steps=3)
+    with pytest.raises(InvalidCall, match=r"guarantee\(\) needs noise_multiplier"):
+        sampler.guarantee()  # pyright: ignore[reportCallIssue]
+    with pytest.raises(InvalidCall, match=r"of\(\) needs steps"):
+        Phase.of(sampler, noise_multiplier=1)  # pyright: ignore[reportCallIssue]
+    with pytest.raises(InvalidCall, match="did you mean records"):
+        PoissonBatches(record=10, rate="1/10", steps=3)  # pyright: ignore[reportCallIssue]

@@ -7,12 +7,12 @@ import pytest
 from scipy.stats import binom
 
 from neyman.accounting import (
-    FilterSpending,
+    BudgetSpending,
     FixedEpochs,
     Strategy,
     ToeplitzStrategy,
     banded_strategy,
-    filter_for,
+    budget_for,
     random_allocation,
     square_root_strategy,
     tree_strategy,
@@ -127,7 +127,7 @@ def test_a_bound_with_confidence_is_not_charged(tmp_path):
     assert (bound.is_bound, bound.certified, bound.confidence) == (False, False, SURE)
     assert bound.estimate < bound.value
     assert "90 % confidence (4000 draws" in str(bound)
-    account = FilterSpending(filter_for(approx_dp(8, 1e-5)))
+    account = BudgetSpending(budget_for(approx_dp(8, 1e-5)))
     with pytest.raises(NotCertified):
         account.charge(bound)
     with pytest.raises(InvalidParameter):

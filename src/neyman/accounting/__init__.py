@@ -74,7 +74,6 @@ from neyman.accounting._shuffled_passes import shuffled_attack, shuffled_passes
 from neyman.accounting._spending import (
     AdvancedSpending,
     BudgetSpending,
-    FilterSpending,
     RenyiSpending,
     Spending,
 )
@@ -124,7 +123,6 @@ __all__ = [
     "EpsilonDelta",
     "Estimate",
     "Filter",
-    "FilterSpending",
     "FixedEpochs",
     "GaussianFilter",
     "IndividualSpending",

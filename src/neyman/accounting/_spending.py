@@ -10,7 +10,6 @@ from typing import final
 import numpy as np
 
 from neyman.accounting._budget import Amount, Budget
-from neyman.accounting._filter import Filter
 from neyman.curves import TradeOff, approx_dp, identity, rdp
 from neyman.curves._statements._real_line import rounded_up
 from neyman.errors import BudgetExceeded, InvalidParameter, NotCertified, UnsupportedComposition
@@ -19,7 +18,6 @@ from neyman.numerics import Real, exact, standing, text
 __all__ = [
     "AdvancedSpending",
     "BudgetSpending",
-    "FilterSpending",
     "RenyiSpending",
     "Spending",
 ]
@@ -106,33 +104,11 @@ class Spending(ABC):
 
 
 @final
-class FilterSpending(Spending):
-    """The account of a filter: mu^2 for Gaussians, epsilon for pure DP, rho for zCDP.
-
-    >>> from neyman.accounting import filter_for
-    >>> from neyman.curves import gdp
-    >>> account = FilterSpending(filter_for(gdp(1)))
-    >>> account.charge(gdp(0.6))
-    >>> account.fits(gdp(0.8)), account.fits(gdp(0.81))
-    (True, False)
-    """
-
-    def __init__(self, rule: Filter) -> None:
-        super().__init__((rule.capacity,))
-        self._rule = rule
-
-    def _costs(self, curve: TradeOff) -> _Costs:
-        return (self._rule.cost(curve),)
-
-    def _curve(self, spent: _Costs) -> TradeOff:
-        return self._rule.spent_curve(spent[0])
-
-
-@final
 class BudgetSpending(Spending):
     """The two accounts of a ledger, in memory: a filter, and beside it a sum of deltas.
 
-    It charges what a ledger with the same cap charges, so it holds trainings, too.
+    It charges what a ledger with the same cap charges, so it holds trainings, too. A filter alone
+    is `BudgetSpending(Budget(rule))`: of mu^2 for Gaussians, epsilon for pure DP, rho for zCDP.
 
     >>> from neyman.accounting import budget_for, dp_sgd
     >>> from neyman.curves import approx_dp
@@ -140,6 +116,11 @@ class BudgetSpending(Spending):
     >>> account.charge(dp_sgd(noise_multiplier=1, sampling_probability=0.01, steps=1000))
     >>> [f"{float(part / most):.3f}" for part, most in zip(account.spent, account.capacities)]
     ['0.082', '0.081']
+    >>> from neyman.curves import gdp
+    >>> account = BudgetSpending(budget_for(gdp(1)))
+    >>> account.charge(gdp(0.6))
+    >>> account.fits(gdp(0.8)), account.fits(gdp(0.81))
+    (True, False)
     """
 
     def __init__(self, budget: Budget) -> None:

@@ -5,18 +5,19 @@ certified on cells: on [a, b] the curve is above the line through f(b) whose slo
 chord further right, and along a line P is within its tangent and a bound of its curvature.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neyman.audit._null import Null
-from neyman.audit._statistic import Statistic
+from neyman.audit._statistic import ErrorRates, Statistic
 from neyman.numerics import Array
 from neyman.numerics._special import ndtr
 
-__all__ = ["PValue", "p_value"]
+__all__ = ["PValue", "p_value", "region"]
 
 # The last node is only looked at: left of 1 the line is flat.
 _START = np.concatenate([[0.0], ndtr(np.linspace(-5, 5, 41)), [1.0, 1.0]])
@@ -24,6 +25,8 @@ _START = np.concatenate([[0.0], ndtr(np.linspace(-5, 5, 41)), [1.0, 1.0]])
 _NEGLIGIBLE = 1e-6
 _PARTS = (8, 4)
 _MOST_ROUNDS = 30
+# Of the line around the error rates that are not excluded.
+_POINTS, _HALVINGS = 48, 40
 
 
 class PValue(NamedTuple):
@@ -73,7 +76,13 @@ class _Cells:
         steps = np.arange(parts + 2) / parts
         nodes = np.minimum(self.a[:, None] + (self.b - self.a)[:, None] * steps, 1.0)
         nodes[:, parts] = self.b
-        return _Cells.between(nodes, null)
+        found = _Cells.between(nodes, null)
+        # The curve is above the line of the whole cell; so is each part's own, by this choice, and
+        # the bound of the whole holds along it.
+        whole = self.kept(np.repeat(np.arange(self.a.size), parts))
+        line = whole.low + whole.slope * (found.b - whole.b)
+        low, slope = np.maximum(found.low, line), np.minimum(found.slope, whole.slope)
+        return replace(found, low=low, slope=slope)
 
     def ceiling(self, statistic: Statistic, at_most: Array) -> Array:
         """Bound P(S <= s) on each cell, along its line."""
@@ -131,6 +140,27 @@ def p_value(statistic: Statistic, null: Null, level: float | None = None) -> PVa
         rough = np.repeat(bound[open_], parts)
         cells = cells.kept(open_).split(parts, null)
     return PValue(best, min(1.0, max(best, top, float(rough.max()))))
+
+
+def region(statistic: Statistic, level: float) -> ErrorRates:
+    """Return the line below which P(S <= s) exceeds the level: x from 0, y down to 0."""
+    none = np.zeros(1)
+    last = float(_largest(lambda x: statistic.chance(x, none), none, level)[0])
+    near = last * np.geomspace(1e-4, 0.5, _POINTS)
+    # Close points where the line falls steeply, too.
+    x = np.unique(np.concatenate([[0.0], near, last - near, [last]]))
+    y = _largest(lambda y: statistic.chance(x, y), np.zeros(x.size), level)
+    return ErrorRates(x, y)
+
+
+def _largest(chance: Callable[[Array], Array], low: Array, level: float) -> Array:
+    """Return the largest rate at which the chance, which falls, exceeds the level, from above."""
+    high = np.ones(low.shape)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        above = chance(middle) > level
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return high
 
 
 def _floor(statistic: Statistic, cell: _Cells) -> float:

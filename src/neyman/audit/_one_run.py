@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
+from neyman.audit._canaries import Canaries
+from neyman.audit._levels import check_delta, check_level
 from neyman.audit._null import Claim, Null
-from neyman.audit._refute import check_level
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.numerics._special import log_gamma, ndtr, ndtri
@@ -51,11 +53,11 @@ class Guesses:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneRun:
+class OneRun(Displayed):
     """What one run with canaries shows.
 
     Attributes:
-        epsilon: lower bound of epsilon at delta; 0 where nothing is shown.
+        epsilon: lower bound of epsilon at delta; 0 where nothing is shown. A bound where `bound`.
         mu: lower bound of mu, for the claim of mu-GDP.
         delta: of epsilon.
         level: the probability that a bound exceeds the truth, at most, of each bound.
@@ -63,6 +65,7 @@ class OneRun:
         most_mu: the same of mu.
         guesses: that were looked at, each at its share of the level.
         p_value: of the claim; None where none was given.
+        commitment: to the coins, from before the run; None where they came as a plain list.
     """
 
     epsilon: float
@@ -73,6 +76,12 @@ class OneRun:
     most_mu: float
     guesses: tuple[Guesses, ...]
     p_value: float | None = None
+    commitment: str | None = None
+
+    @property
+    def bound(self) -> bool:
+        """Whether the coins were committed: else nothing shows that they were fair."""
+        return self.commitment is not None
 
     @property
     def refuted(self) -> bool:
@@ -81,11 +90,22 @@ class OneRun:
 
     def __str__(self) -> str:
         m = self.guesses[0].of
-        return (
+        found = (
             f"epsilon >= {self.epsilon:.4g} at delta = {self.delta:g}, and mu >= {self.mu:.4g}, "
-            f"each at confidence {1 - self.level:g}, if each of the {m:,} canaries was included by "
-            f"a fair coin of its own. So many canaries show at most epsilon {self.most_epsilon:.4g}"
-            f" and mu {self.most_mu:.4g}"
+            f"each at confidence {1 - self.level:g}"
+        )
+        most = (
+            f"So many canaries show at most epsilon {self.most_epsilon:.4g} and mu "
+            f"{self.most_mu:.4g}"
+        )
+        if self.bound:
+            return (
+                f"{found}. The coins of the {m:,} canaries are those of the commitment "
+                f"{self.commitment}: compare it with what was published before the run. {most}"
+            )
+        return (
+            f"If the coins of the {m:,} canaries were fair and independent: {found}. Nothing shows "
+            f"that they were: no commitment was made before the run. {most}"
         )
 
 
@@ -93,7 +113,7 @@ class OneRun:
 def one_run(
     *,
     scores: npt.ArrayLike,
-    included: npt.ArrayLike,
+    included: Canaries | npt.ArrayLike,
     delta: float,
     level: float = 0.05,
     claim: Claim | None = None,
@@ -107,14 +127,19 @@ def one_run(
 
     Args:
         scores: one a canary; high ones speak for its inclusion.
-        included: whether each canary was included: independent fair coins, thrown before the run.
+        included: the `canaries` of the run, whose coins were committed before it; or whether each
+            canary was included, a list of 0 and 1. A list computes the same numbers, and they are
+            no bounds by themselves: a commitment is what excludes coins that were drawn half and
+            half, chosen by hand, or read off the scores.
         delta: of epsilon; fixed before the scores were seen.
         level: the probability that a bound exceeds the truth, at most.
         claim: a guarantee to test as well; the hull of its two directions counts.
         seed: of the coins that order equal scores; None throws them anew.
 
     Guarantee: each bound is above the truth with probability at most `level`, whatever the canaries
-        have to do with each other in the run, if their inclusions are independent fair coins.
+        have to do with each other in the run, if their inclusions are independent fair coins, and
+        the run saw nothing of the coins but the canaries. The result is called a bound where the
+        coins were committed.
 
     Raises:
         InvalidParameter: if the lists do not fit, or a number is outside its range.
@@ -122,16 +147,17 @@ def one_run(
     Source: Steinke, Nasr and Jagielski (2023), theorem 5.2, for epsilon; Mahloujifar, Melis and
         Chaudhuri (2024) for curves. Both hold for a number of guesses fixed beforehand.
 
-    >>> found = one_run(scores=[1.0] * 40 + [0.0] * 40, included=[1] * 40 + [0] * 40, delta=0)
-    >>> found.epsilon > 1, found.epsilon <= found.most_epsilon
-    (True, True)
+    >>> from neyman.audit import canaries
+    >>> made = canaries(80)
+    >>> found = one_run(scores=made.included * 1.0, included=made, delta=0)
+    >>> found.epsilon > 1, found.epsilon <= found.most_epsilon, found.bound
+    (True, True, True)
     """
-    values, inside = _read(scores, included)
+    committed = included.commitment if isinstance(included, Canaries) else None
+    coins = included.included if isinstance(included, Canaries) else included
+    values, inside = _read(scores, coins)
     check_level(level)
-    if not 0 <= delta < 1:
-        raise InvalidParameter(
-            f"delta must lie in [0, 1); {delta!r} was given. Write a probability such as 1e-6"
-        )
+    check_delta(delta)
     draw = np.random.default_rng(secrets.randbits(63) if seed is None else seed)
     looks = _guesses(values, inside, draw)
     share = level / len(looks)
@@ -156,6 +182,7 @@ def one_run(
         most_mu=_most_refuted(gaussian, best, _MOST_MU),
         guesses=looks,
         p_value=p,
+        commitment=committed,
     )
 
 

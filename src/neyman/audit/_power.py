@@ -14,35 +14,40 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.numerics._special import ndtr, ndtri
 
-__all__ = ["plan", "seen_by"]
+__all__ = ["detected", "plan"]
 
 _RATES: Final[Array] = np.concatenate([[0.0], ndtr(np.linspace(-6, 6, 241)), [1.0]])
+_NORMAL: Final[Array] = ndtri(1 - _RATES)
 _WEIGHTS: Final[Array] = 2.0 ** (np.arange(-64, 65) / 8)
-_LIKELY = 0.9
-_STEPS = 50
+_LIKELY = 0.8
+_HALVINGS = 24
+_MOST_MU = 40.0
 _MOST_RUNS = 10**8
 
 
-def seen_by(statistic: Statistic, null: Null, level: float) -> tuple[float | None, float]:
-    """Return the balanced accuracy that is refuted nine times in ten, about, and the claim's.
+def detected(statistic: Statistic, null: Null, level: float) -> tuple[float | None, float]:
+    """Return the mu that is refuted with probability .8, about, and the mu of the claim.
 
-    Of rules with equal errors, by the normal approximation.
+    By the normal approximation, for the best threshold on a mechanism with this mu. The mu of a
+    claim is the one with its advantage.
     """
     f = null.ends(_RATES)[0]
-    allows = float(np.max(1 - (_RATES + f) / 2))
+    claimed = 2 * float(ndtri(np.asarray(min((2 - float(np.min(_RATES + f))) / 2, 1 - 1e-15))))
     c, w = statistic.counts, statistic.weight
-    mean = w * _RATES + f
-    spread = np.sqrt(w * w * _RATES * (1 - _RATES) / c.outside + f * (1 - f) / c.inside)
-    ends = [float(ndtri(np.asarray(p))) for p in (1 - level, _LIKELY)]
-    critical = float(np.min(mean - ends[0] * spread))
-    low, high = 0.0, 0.5
-    for _ in range(_STEPS):
-        rate = (low + high) / 2
-        sd = math.sqrt(rate * (1 - rate) * (w * w / c.outside + 1 / c.inside))
-        seen = (w + 1) * rate + ends[1] * sd <= critical
-        low, high = (rate, high) if seen else (low, rate)
+
+    def ends(y: Array, deviations: float) -> float:
+        spread = np.sqrt(w * w * _RATES * (1 - _RATES) / c.outside + y * (1 - y) / c.inside)
+        return float(np.min(w * _RATES + y + deviations * spread))
+
+    quantiles = [float(ndtri(np.asarray(p))) for p in (1 - level, _LIKELY)]
+    critical = ends(f, -quantiles[0])
+    low, high = 0.0, _MOST_MU
+    for _ in range(_HALVINGS):
+        mu = (low + high) / 2
+        seen = ends(ndtr(_NORMAL - mu), quantiles[1]) <= critical
+        low, high = (low, mu) if seen else (mu, high)
     # Without an error at all the statistic is 0.
-    return (1 - low if low > 0 and critical > 0 else None), allows
+    return (high if high < _MOST_MU and critical > 0 else None), claimed
 
 
 @plain_calls

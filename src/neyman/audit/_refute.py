@@ -8,22 +8,24 @@ import numpy.typing as npt
 
 from neyman.arguments import brief
 from neyman.audit._choice import SHARE, Choice
-from neyman.audit._joint import p_value
+from neyman.audit._joint import p_value, region
+from neyman.audit._levels import check_delta, check_level
+from neyman.audit._lower_bound import LowerBound, epsilon_bound, mu_bound
 from neyman.audit._null import Claim, Null
-from neyman.audit._power import seen_by
+from neyman.audit._power import detected
 from neyman.audit._rule import Rule, learnt_for
 from neyman.audit._scores import read_scores
-from neyman.audit._statistic import Counts
+from neyman.audit._statistic import Counts, ErrorRates, Statistic
 from neyman.calls import plain_calls
-from neyman.errors import InvalidParameter
-from neyman.numerics import at_most
+from neyman.displayed import Displayed
+from neyman.numerics import at_least, at_most
 
-__all__ = ["Verdict", "check_level", "refute"]
+__all__ = ["Verdict", "refute"]
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Displayed):
     """What two lists of scores say of a claim.
 
     Attributes:
@@ -33,9 +35,9 @@ class Verdict:
             probability than itself.
         rule: the threshold, the direction and the weight of the test.
         counts: the errors of the rule on the scores that were tested.
-        sees: the balanced accuracy, (TPR + TNR) / 2, of an attack that this test would have refuted
-            the claim with in nine cases of ten, about; None where no attack is as good.
-        allows: the balanced accuracy that the claim allows.
+        detectable_mu: the mu of a mechanism that this test would have refuted the claim with in
+            eight cases of ten, about, at the best threshold; None where no mechanism is as bad.
+        claimed_mu: the mu of the advantage that the claim allows; its own mu if it is Gaussian.
         seed: of the split that the rule was learnt from; None where the rule was given.
     """
 
@@ -44,8 +46,8 @@ class Verdict:
     p_value: float
     rule: Rule
     counts: Counts
-    sees: float | None
-    allows: float
+    detectable_mu: float | None
+    claimed_mu: float
     seed: int | None
 
     @property
@@ -53,21 +55,55 @@ class Verdict:
         """Whether the claim is refuted at the level."""
         return self.p_value <= self.level
 
+    def mu(self) -> LowerBound:
+        """Return the largest mu for which the same rule and counts refute mu-GDP."""
+        return mu_bound(self._statistic(), self.level, self.rule, self.seed)
+
+    def epsilon(self, delta: float) -> LowerBound:
+        """Return the largest epsilon for which they refute (epsilon, delta)-DP.
+
+        Args:
+            delta: in [0, 1); fixed before the scores were seen.
+
+        Raises:
+            InvalidParameter: if it is outside.
+        """
+        check_delta(delta)
+        return epsilon_bound(self._statistic(), delta, self.level, self.rule, self.seed)
+
+    def region(self) -> ErrorRates:
+        """Return the upper end of the error rates that the counts do not exclude at the level.
+
+        The true rates of the rule lie on or below this line with probability 1 - level at least,
+        and the claim is refuted where its whole curve lies above.
+        """
+        return region(self._statistic(), self.level)
+
     def __str__(self) -> str:
-        c = self.counts
+        c, rule = self.counts, self.rule
         rates = 100 * c.false_positives / c.outside, 100 - 100 * c.false_negatives / c.inside
         found = "is refuted" if self.refuted else "is not refuted"
-        sees = (
-            "No attack would have been refuted with so few runs."
-            if self.sees is None
-            else f"With so many runs the test refutes, nine times in ten, an attack that is right "
-            f"{100 * self.sees:.3g} % of the time; the claim allows {100 * self.allows:.3g} %."
-        )
+        sign = ">" if rule.direction > 0 else "<"
         return (
             f"{brief(self.claim)} {found} at level {self.level:g}: p = {at_most(self.p_value, 3)}. "
-            f"The rule calls {rates[1]:.3g} % of {c.inside:,} runs with the record in, and "
-            f"{rates[0]:.3g} % of {c.outside:,} without. {sees}"
+            f'The rule "score {sign} {rule.threshold:.4g}" calls {rates[1]:.3g} % of {c.inside:,} '
+            f"runs with the record in, and {rates[0]:.3g} % of {c.outside:,} without; by this "
+            f"rule, mu >= {at_least(self.mu().value, 3)}. {self.power()}"
         )
+
+    def power(self) -> str:
+        """Say what the test would have refuted."""
+        mu = self.detectable_mu
+        if mu is None:
+            return "No mechanism would have been refuted with so few runs."
+        noise = f", or noise times {self.claimed_mu / mu:.2g}" if self.claimed_mu > 0 else ""
+        return (
+            f"With so many runs the test refutes, four times in five, mu = {mu:.3g}{noise}, about; "
+            f"the claim is as mu = {self.claimed_mu:.3g}."
+        )
+
+    def _statistic(self) -> Statistic:
+        return Statistic(self.counts, self.rule.weight)
 
 
 @plain_calls
@@ -124,27 +160,14 @@ def refute(
     choice = Choice(threshold, weight, share, seed)
     rule, test, used = choice.of(scores, partial(learnt_for, claim))
     statistic = rule.statistic(test)
-    sees, allows = seen_by(statistic, null, level)
+    detectable, claimed = detected(statistic, null, level)
     return Verdict(
         claim=claim,
         level=level,
         p_value=p_value(statistic, null).upper,
         rule=rule,
         counts=statistic.counts,
-        sees=sees,
-        allows=allows,
+        detectable_mu=detectable,
+        claimed_mu=claimed,
         seed=used,
     )
-
-
-def check_level(level: float) -> None:
-    """Refuse what is no level of a test.
-
-    Raises:
-        InvalidParameter: if it is outside (0, 1/2).
-    """
-    if not 0 < level < 0.5:
-        raise InvalidParameter(
-            f"level must lie in (0, 0.5); {level!r} was given. Write the probability of a false "
-            "alarm that you accept, such as 0.05"
-        )

@@ -1,10 +1,11 @@
 """Rules that turn scores into error counts, and how one is learnt from a part of the scores."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neyman.audit._null import Claim, Null
 from neyman.audit._scores import Scores
@@ -12,7 +13,15 @@ from neyman.audit._statistic import Counts, Statistic
 from neyman.numerics import Array
 from neyman.numerics._special import ndtr, ndtri
 
-__all__ = ["Family", "Rule", "learnt_for", "learnt_for_family"]
+__all__ = [
+    "Family",
+    "Prospect",
+    "Rule",
+    "allowed_by",
+    "learnt_for",
+    "learnt_for_family",
+    "prospects",
+]
 
 Family = Callable[[float], Claim]
 """Claims by one parameter; a larger one allows an attacker more."""
@@ -20,6 +29,8 @@ Family = Callable[[float], Claim]
 _THRESHOLDS = 40
 _WEIGHTS = 2.0 ** (np.arange(-48, 49) / 4)
 _EVEN = 48
+# For a first look at many features, of which a few are refined.
+_FEW_WEIGHTS, _REFINED = _WEIGHTS[::4], 6
 _RATES = np.concatenate([[0.0], ndtr(np.linspace(-5, 5, 61)), [1.0]])
 # One-sided, at about the usual level: a predicted statistic that is as extreme refutes.
 _REFUTES = 1.645
@@ -44,10 +55,14 @@ class Rule:
     direction: int
     weight: float = 1.0
 
+    def called(self, scores: Array) -> NDArray[np.bool_]:
+        """Return which scores are called "in"."""
+        return self.direction * scores > self.direction * self.threshold
+
     def statistic(self, scores: Scores) -> Statistic:
         """Count the errors of the rule."""
-        sides = (self.direction * side for side in (scores.outside, scores.inside))
-        outside, inside = (int(np.sum(side > self.direction * self.threshold)) for side in sides)
+        sides = scores.outside, scores.inside
+        outside, inside = (int(np.sum(self.called(side))) for side in sides)
         counts = Counts(
             false_positives=outside,
             outside=scores.outside.size,
@@ -78,55 +93,96 @@ class _Candidates:
     sizes: tuple[int, int]
     learnt: tuple[int, int]
 
-    def scores(self, claim: Claim) -> Array:
+    def scores(self, f: Array, weights: Array = _WEIGHTS) -> Array:
         """Return how many deviations each (threshold, weight) is below the claim, at the least."""
-        f = Null(claim).ends(_RATES)[0]
-        w = _WEIGHTS[:, None]
+        w = weights[:, None]
         spread = w * w * _RATES * (1 - _RATES) / self.sizes[0] + f * (1 - f) / self.sizes[1]
         spread += ((w + 1) / min(self.sizes)) ** 2 / 4
         at = w * _RATES + f
-        seen = self.x[:, None] * _WEIGHTS + self.y[:, None]
+        seen = self.x[:, None] * weights + self.y[:, None]
         doubts = self.x * (1 - self.x) / self.learnt[0], self.y * (1 - self.y) / self.learnt[1]
-        doubt = np.sqrt(doubts[0][:, None] * _WEIGHTS**2 + doubts[1][:, None])
-        doubt[0, _EVEN] = 0.0
+        doubt = np.sqrt(doubts[0][:, None] * weights**2 + doubts[1][:, None])
+        doubt[0, weights == 1] = 0.0
         seen += _DOUBTED * doubt
         # The nearest law of the null, for each weight and threshold.
         gaps = (at[None] - seen[:, :, None]) / np.sqrt(spread)[None]
         return gaps.min(axis=2)
 
-    def best(self, claim: Claim) -> Rule:
+    def best(self, f: Array) -> "Prospect":
         """Return the rule that should refute the claim best."""
-        found = self.scores(claim)
+        found = self.scores(f)
         row, column = np.unravel_index(int(np.argmax(found)), found.shape)
         # A search among many profits from chance: a smooth model is left for a clear gain alone.
         if found[0, _EVEN] > found[row, column] - 1:
             row, column = 0, _EVEN
-        return Rule(
+        rule = Rule(
             threshold=float(self.thresholds[row]),
             direction=self.direction,
             weight=float(_WEIGHTS[column]),
         )
+        return Prospect(float(found[row, column]), rule)
+
+
+class Prospect(NamedTuple):
+    """A rule, and by how many deviations it should refute the claim."""
+
+    gap: float
+    rule: Rule
+
+
+def allowed_by(claim: Claim) -> Array:
+    """Return the claim's curve at the rates that rules are compared at."""
+    return Null(claim).ends(_RATES)[0]
+
+
+def prospects(
+    f: Array, trains: Sequence[Scores], sizes: tuple[int, int]
+) -> list[tuple[int, Prospect]]:
+    """Return, for the best few of several scores, their place and the rule on them.
+
+    Rules of both directions are tried.
+
+    Args:
+        f: what `allowed_by` gives.
+        trains: scores to learn from, of several features of the same runs.
+        sizes: of the scores that will be tested, outside and inside.
+    """
+    tried: list[tuple[int, _Candidates]] = [
+        (place, _candidates(train, sizes, direction))
+        for place, train in enumerate(trains)
+        for direction in (1, -1)
+    ]
+    rough = [float(candidates.scores(f, _FEW_WEIGHTS).max()) for _, candidates in tried]
+    best = np.sort(np.argsort(-np.array(rough), kind="stable")[:_REFINED])
+    refined = [tried[int(k)] for k in best]
+    return [(place, candidates.best(f)) for place, candidates in refined]
 
 
 def learnt_for(claim: Claim, train: Scores, test: Scores) -> Rule:
     """Return the rule that should refute this claim best, by what the training part shows."""
-    return _candidates(train, test).best(claim)
+    return _candidates(train, _sizes(test)).best(allowed_by(claim)).rule
 
 
 def learnt_for_family(family: Family, most: float, train: Scores, test: Scores) -> Rule:
     """Return the rule that should refute the largest parameter of a family."""
-    candidates = _candidates(train, test)
+    candidates = _candidates(train, _sizes(test))
     low, high = 0.0, most
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        seen = float(candidates.scores(family(middle)).max()) >= _REFUTES
+        seen = float(candidates.scores(allowed_by(family(middle))).max()) >= _REFUTES
         low, high = (middle, high) if seen else (low, middle)
-    return candidates.best(family(low))
+    return candidates.best(allowed_by(family(low))).rule
 
 
-def _candidates(train: Scores, test: Scores) -> _Candidates:
-    values, direction, middle = _between_means(train)
-    between = (values[1:] + values[:-1]) / 2 if values.size > 1 else values
+def _sizes(scores: Scores) -> tuple[int, int]:
+    return scores.outside.size, scores.inside.size
+
+
+def _candidates(train: Scores, sizes: tuple[int, int], direction: int | None = None) -> _Candidates:
+    values, towards, middle = _between_means(train)
+    direction = towards if direction is None else direction
+    with np.errstate(invalid="ignore"):
+        between = (values[1:] + values[:-1]) / 2 if values.size > 1 else values
     between = np.where(np.isfinite(between), between, values[: between.size])
     if between.size > _THRESHOLDS:
         between = np.unique(np.quantile(between, np.linspace(0, 1, _THRESHOLDS), method="nearest"))
@@ -136,8 +192,7 @@ def _candidates(train: Scores, test: Scores) -> _Candidates:
         (np.sum(direction * side > signed, axis=1) + add) / (side.size + 2)
         for side, add in ((train.outside, 1), (train.inside, 1))
     ]
-    sizes = test.outside.size, test.inside.size
-    learnt = train.outside.size, train.inside.size
+    learnt = _sizes(train)
     return _Candidates(thresholds, rates[0], 1 - rates[1], direction, sizes, learnt)
 
 

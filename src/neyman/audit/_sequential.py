@@ -13,10 +13,11 @@ from typing import Final, final
 
 import numpy as np
 
+from neyman.audit._levels import check_level
 from neyman.audit._null import Claim, Null
-from neyman.audit._refute import check_level
 from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.numerics._special import ndtri
@@ -34,7 +35,7 @@ _SPREAD = 1e-12
 @plain_calls_of
 @final
 @dataclass(slots=True, eq=False)
-class Sequential:
+class Sequential(Displayed):
     """A test of a claim by scores that come one after another.
 
         g_eps = [phi(X) - e^eps phi(Y)] + [phi'(Y) - e^eps phi'(X)] - 2 delta(eps)
@@ -71,6 +72,7 @@ class Sequential:
     _shares: Array = field(init=False, repr=False)
     _claimed: float = field(init=False, repr=False)
     _log_wealth: Array = field(init=False, repr=False)
+    _wealth: list[float] = field(default_factory=list[float], init=False, repr=False)
     _largest: float = field(default=0.0, init=False, repr=False)
     _waiting: tuple[deque[float], deque[float]] = field(init=False, repr=False)
     _seen: "_Seen" = field(init=False, repr=False)
@@ -96,6 +98,11 @@ class Sequential:
         top = float(self._log_wealth.max())
         mean = float(np.mean(np.exp(self._log_wealth - top)))
         return math.exp(min(top + math.log(mean), 700.0))
+
+    @property
+    def wealth(self) -> Array:
+        """The e-value after each pair of scores that a bet was made on."""
+        return np.array(self._wealth)
 
     @property
     def p_value(self) -> float:
@@ -137,7 +144,8 @@ class Sequential:
             gains += 1.0 * (y < -offsets) - odds * (x < -offsets) - self._deltas
             payoff = float(np.mean(2 * gains / (2 * odds + self._deltas)))
             self._log_wealth += np.log1p(self._shares * payoff)
-            self._largest = max(self._largest, self.e_value)
+            self._wealth.append(self.e_value)
+            self._largest = max(self._largest, self._wealth[-1])
         self._seen.add(inside, outside)
         self.pairs += 1
 

@@ -10,7 +10,7 @@ import numpy as np
 from neyman.numerics import ULP, Array
 from neyman.numerics._special import log_gamma
 
-__all__ = ["Counts", "Statistic", "Tail"]
+__all__ = ["Counts", "ErrorRates", "Statistic", "Tail", "chances_of"]
 
 # A window of this many standard deviations, and more, holds all of a binomial but 1e-13.
 _DEVIATIONS, _MORE = 7.5, 20
@@ -41,6 +41,18 @@ class Counts:
     outside: int
     false_negatives: int
     inside: int
+
+
+class ErrorRates(NamedTuple):
+    """A broken line of error rates.
+
+    Attributes:
+        alpha: false positive rates, increasing.
+        beta: the false negative rate at each.
+    """
+
+    alpha: Array
+    beta: Array
 
 
 class Tail(NamedTuple):
@@ -134,6 +146,16 @@ class Statistic:
             left = np.clip(c.inside - most, 0, None)
             along_y = -np.sum(masses * at_most * left, axis=1) / (1 - y)
         return Tail(up, along_x, along_y)
+
+
+def chances_of(n: int, rates: Array, least: int) -> Array:
+    """Return P(Bin(n, rate) >= least) for each rate, within 1e-12."""
+    if least <= 0:
+        return np.ones(rates.size)
+    k, masses = _window(n, rates)
+    above = np.sum(np.where(k >= least, masses, 0.0), axis=1)
+    # A window that lies above holds all of it.
+    return np.where(k[:, 0] >= least, 1.0, np.minimum(above, 1.0))
 
 
 def _width(n: int, rate: Array) -> Array:

@@ -4,8 +4,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from neyman.cli._numbers import WrongUsage, as_usage, number
-from neyman.cli._phases import phases_of, run_of
+from neyman.cli._numbers import WrongUsage, as_usage, chance, number
+from neyman.cli._phases import phases_of, require_no_training, run_of
 from neyman.cli._registry import registry_draft_of_run
 from neyman.cli._say import complain, say, say_json
 from neyman.curves import Auto
@@ -16,24 +16,12 @@ from neyman.training import RunRecord
 
 __all__ = ["run", "training_of"]
 
-_TRAINING = (
-    "noise_multiplier",
-    "sampling_probability",
-    "records",
-    "batch",
-    "steps",
-    "epochs",
-    "phase",
-)
-
 
 def run(options: argparse.Namespace) -> int:
     """Print what a training costs."""
     training = training_of(options)
     with as_usage():
-        delta = number(options.delta, "--delta")
-        if not 0 <= delta < 1:
-            raise WrongUsage(f"--delta {options.delta} was given; write a number in [0, 1)")
+        delta = chance(options.delta, "--delta")
         rates = tuple(number(rate, "--fpr") for rate in options.fpr or ())
         if not all(0 < rate < 1 for rate in rates):
             raise WrongUsage("--fpr was given outside (0, 1); write a rate such as 0.01")
@@ -66,12 +54,7 @@ def training_of(options: argparse.Namespace) -> RunRecord:
             # What no training has is refused here, as words are.
             _ = training.curve
         return training
-    given = [name for name in _TRAINING if getattr(options, name) is not None]
-    if given:
-        raise WrongUsage(
-            f"{options.path} and --{given[0].replace('_', '-')} were given; write a run record or "
-            "a training"
-        )
+    require_no_training(options, "a run record")
     return RunRecord.read(options.path)
 
 

@@ -5,10 +5,10 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from neyman.cli._numbers import WrongUsage, number
+from neyman.cli._numbers import WrongUsage, chance, number
 from neyman.cli._say import say, say_json
 from neyman.curves import TradeOff
-from neyman.numerics import at_most, text
+from neyman.numerics import at_most, standing, text
 from neyman.training import RunRecord, doctor
 
 __all__ = ["run"]
@@ -20,9 +20,7 @@ _CONTRADICTIONS = {"claims_less", "shuffled_batches"}
 def run(options: argparse.Namespace) -> int:
     """Say whether a record agrees with itself and stays within the bounds; 1 if not."""
     bounds = _bounds(options)
-    delta = Fraction(0) if options.delta is None else number(options.delta, "--delta")
-    if not 0 <= delta < 1:
-        raise WrongUsage(f"--delta {options.delta} was given; write a number in [0, 1)")
+    delta = Fraction(0) if options.delta is None else chance(options.delta, "--delta")
     record = RunRecord.read(options.path)
     found = list(_refusals(record, bounds, delta, options))
     if options.json:
@@ -64,12 +62,10 @@ def _refusals(
             value = _value(curve, name, delta)
             if not value <= bound:
                 shown = at_most(value, 6) if value < math.inf else "infinite"
-                at = f" at delta = {text(delta).replace('e-0', 'e-')}" if delta else ""
+                at = f" at delta = {text(delta).replace('e-0', 'e-')}"
                 yield f"{name}{at} is at most {shown}, above the bound {text(bound)}{why}"
 
 
 def _value(curve: TradeOff, name: str, delta: Fraction) -> float:
-    bound = curve.dominating()
-    if name == "mu":
-        return float(bound.mu(slack=float(delta)))
-    return float(bound.epsilon(float(delta)))
+    bound, least = curve.dominating(), standing(delta)[0]
+    return float(bound.mu(slack=least) if name == "mu" else bound.epsilon(least))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from neyman.cli._numbers import WrongUsage, as_usage, number
 from neyman.cli._say import say, say_json
 from neyman.curves import TradeOff, approx_dp, gdp
-from neyman.numerics import at_least, at_most
+from neyman.numerics import at_least, at_most, standing
 
 __all__ = ["run"]
 
@@ -44,10 +44,11 @@ def _views(
     yield "mu", {}, curve.mu()
     yield "rho", {}, curve.zcdp()
     if "epsilon" in given:
-        yield "delta", {"epsilon": options.epsilon}, curve.delta(float(given["epsilon"]))
+        yield "delta", {"epsilon": options.epsilon}, curve.delta(standing(given["epsilon"])[0])
     if "epsilon" not in given or "delta" in given:
         for delta in [options.delta] if "delta" in given else _USUAL_DELTAS:
-            yield "epsilon", {"delta": delta}, curve.epsilon(float(number(delta, "--delta")))
+            chance = standing(number(delta, "--delta"))[0]
+            yield "epsilon", {"delta": delta}, curve.epsilon(chance)
     yield "advantage", {}, curve.advantage()
 
 

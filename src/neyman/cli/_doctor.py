@@ -2,7 +2,7 @@
 
 import argparse
 
-from neyman.cli._numbers import WrongUsage, number
+from neyman.cli._numbers import chance
 from neyman.cli._say import say, say_json
 from neyman.training import RunRecord, doctor
 
@@ -11,9 +11,7 @@ __all__ = ["run"]
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings; 1 if there are any."""
-    delta = None if options.delta is None else number(options.delta, "--delta")
-    if delta is not None and not 0 <= delta < 1:
-        raise WrongUsage(f"--delta {options.delta} was given; write a number in [0, 1)")
+    delta = None if options.delta is None else chance(options.delta, "--delta")
     findings = doctor(RunRecord.read(options.path), delta=delta)
     if options.json:
         say_json(

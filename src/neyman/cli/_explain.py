@@ -2,13 +2,14 @@
 
 import argparse
 import os
+from typing import Any
 from collections.abc import Sequence
 from fractions import Fraction
 
 from neyman.cli._guarantees import read_guarantee
 from neyman.cli._numbers import WrongUsage, as_usage, number
 from neyman.cli._parser import LANGUAGES
-from neyman.cli._phases import phases_of, run_of
+from neyman.cli._phases import phases_of, require_no_training, run_of
 from neyman.cli._say import say, say_json
 from neyman.curves import TradeOff
 from neyman.released import Guarantee
@@ -16,29 +17,19 @@ from neyman.report import explain, read_language, run_guarantee
 
 __all__ = ["run"]
 
-_TRAINING = (
-    "noise_multiplier",
-    "sampling_probability",
-    "records",
-    "batch",
-    "steps",
-    "epochs",
-    "phase",
-    "unit",
-)
-
 
 def run(options: argparse.Namespace) -> int:
     """Print what a guarantee means."""
     guarantee = _guarantee(options)
     asked = {"fprs": (options.fpr, "--fpr"), "flagged": (options.flagged, "--flagged")}
+    given: dict[str, Any] = {name: _numbers(*words) for name, words in asked.items() if words[0]}
     with as_usage():
         found = explain(
             guarantee,
             language=_language(options),
             priors=_numbers(options.prior, "--prior"),
             deltas=_numbers(options.delta or (), "--delta"),
-            **{name: _numbers(*given) for name, given in asked.items() if given[0]},
+            **given,
         )
     if options.json:
         say_json(found.to_json(), readable=True)
@@ -58,12 +49,7 @@ def _guarantee(options: argparse.Namespace) -> TradeOff | Guarantee:
     if options.path is None:
         with as_usage():
             return _training(options)
-    given = [name for name in _TRAINING if getattr(options, name) is not None]
-    if given:
-        raise WrongUsage(
-            f"{options.path} and --{given[0].replace('_', '-')} were given; write a file or a "
-            "training"
-        )
+    require_no_training(options, "a file", "unit")
     return read_guarantee(options.path, _language(options))
 
 

@@ -9,7 +9,7 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import rational
 from neyman.printable import shortened
 
-__all__ = ["WrongUsage", "as_usage", "number", "positive", "whole"]
+__all__ = ["WrongUsage", "as_usage", "chance", "number", "positive", "whole"]
 
 _LARGEST = Fraction(10) ** 300
 _SHOWN = 100
@@ -40,6 +40,18 @@ def number(text: str, name: str) -> Fraction:
             f"{name} '{shortened(text, _SHOWN)}' is not a finite number from 1e-300 to 1e300; "
             "write one such as 1, 1e-6 or 61/1347"
         )
+    return value
+
+
+def chance(text: str, name: str) -> Fraction:
+    """Return the probability below 1 that was written.
+
+    Raises:
+        WrongUsage: if it is none.
+    """
+    value = number(text, name)
+    if not 0 <= value < 1:
+        raise WrongUsage(f"{name} {text} was given; write a number in [0, 1)")
     return value
 
 

@@ -8,9 +8,13 @@ from fractions import Fraction
 from neyman.cli._numbers import WrongUsage, number, whole
 from neyman.training import Phase, RunRecord
 
-__all__ = ["phases_of", "probability", "run_of", "steps_of"]
+__all__ = ["phases_of", "probability", "require_no_training", "run_of", "steps_of"]
 
 _KEYS = {"noise", "q", "steps"}
+# The options that describe a training.
+_TRAINING = (
+    *("noise_multiplier", "sampling_probability", "records", "batch", "steps", "epochs", "phase"),
+)
 
 
 def _phase(words: str) -> Phase:
@@ -36,8 +40,7 @@ def probability(options: argparse.Namespace) -> Fraction | None:
     """Return --sampling-probability, or --batch / --records; None if neither is given.
 
     Raises:
-        WrongUsage: if both are, or one half.
-        WrongUsage: if the batch is larger than the records.
+        WrongUsage: if both are, if one half is, or if the batch is larger than the records.
     """
     pair = (options.batch, options.records)
     if options.sampling_probability is not None:
@@ -76,6 +79,25 @@ def steps_of(options: argparse.Namespace, chance: Fraction | None) -> int | None
             "sampling probability, or write --steps"
         )
     return math.ceil(epochs / chance)
+
+
+def require_no_training(options: argparse.Namespace, file: str, *more: str) -> None:
+    """Refuse the options of a training beside the path of a file.
+
+    Args:
+        options: with the path.
+        file: what the path leads to, in words.
+        *more: options that go with a training only.
+
+    Raises:
+        WrongUsage: if one is given.
+    """
+    given = [name for name in (*_TRAINING, *more) if getattr(options, name) is not None]
+    if given:
+        raise WrongUsage(
+            f"{options.path} and --{given[0].replace('_', '-')} were given; write {file} or a "
+            "training"
+        )
 
 
 def run_of(phases: Iterable[Phase], unit: str = "one record") -> RunRecord:

@@ -16,7 +16,7 @@ from typing import cast
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.ledger import Entry, Ledger
-from neyman.numerics import at_least, at_most
+from neyman.numerics import at_least, at_most, standing
 from neyman.report import Statement
 
 __all__ = ["registry_draft", "registry_draft_of_run"]
@@ -66,7 +66,8 @@ def registry_draft_of_run(statement: Statement) -> str:
         InvalidParameter: if it has no epsilon at the delta of the statement.
     """
     run, delta = statement.run, statement.delta or Fraction(0)
-    epsilon, mu = statement.curve.epsilon(float(delta)), statement.curve.mu(slack=float(delta))
+    chance = standing(delta)[0]
+    epsilon, mu = statement.curve.epsilon(chance), statement.curve.mu(slack=chance)
     if not math.isfinite(epsilon):
         raise InvalidParameter(
             f"a draft for the registry must have an epsilon, and at delta = {float(delta):g} there "

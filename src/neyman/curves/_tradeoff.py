@@ -5,26 +5,32 @@ import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import NoReturn, cast, final
 
 import numpy as np
+import numpy.typing as npt
 
+from neyman.arguments import whole
 from neyman.calls import plain_calls, plain_calls_of
 from neyman.curves._algebra._composed import composed
 from neyman.curves._algebra._factors import factors_of
 from neyman.curves._algebra._lattice_algebra import BestPair, joined
-from neyman.curves._curve import Curve
+from neyman.curves._curve import Curve, View
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._identified import one_of
 from neyman.curves._json import pair_from_json
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._between import ends_of
 from neyman.curves._pairs._erased import without_failure
 from neyman.curves._solvers._both_directions import delta_of_both, larger, read_both
 from neyman.curves._solvers._implies import proved_above, sampled_above
+from neyman.curves._solvers._solver import Solver
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
-from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.numerics import Array, Bracket, ceil_float
+from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
+from neyman.numerics import Array, Bracket, ceil_float, standing
 from neyman.overriding import override
+from neyman.sensitivity import Neighbors, check_neighbors
 
 __all__ = ["TradeOff", "read"]
 
@@ -89,6 +95,75 @@ class TradeOff(Curve):
         """
         sides = ends_of(self.remove)[0], ends_of(self.add)[0]
         return self if sides == (self.remove, self.add) else TradeOff(*sides)
+
+    # -- what an attacker finds out of a record's content ---------------------------------------
+
+    def reconstruction(
+        self, chance: npt.ArrayLike, *, bracket: bool = False, solver: Solver | None = None
+    ) -> View:
+        """Return the largest probability that a record's content is reconstructed, rounded up.
+
+            1 - f(chance)
+
+        Args:
+            chance: the largest probability of success without the release, in [0, 1], any shape: of
+                the best guess by the prior, to within the error that counts as success.
+            bracket: return an `Answer`; it is of 1 - f(chance), which attacks may stay below.
+            solver: as for `delta`.
+
+        Source: Hayes, Mahloujifar and Balle (2023), "Bounding training data reconstruction in
+            DP-SGD", theorem 2, which is docs/theory/reconstruction.md.
+
+        >>> from neyman.curves import gdp
+        >>> f"{gdp(1).reconstruction(1e-6):.4g}"
+        '8.722e-05'
+        """
+        return self.tpr(chance, bracket=bracket, solver=solver)
+
+    def identification(
+        self,
+        candidates: int,
+        *,
+        neighbors: Neighbors | None = None,
+        bracket: bool = False,
+        solver: Solver | None = None,
+    ) -> View:
+        """Return the largest probability to name one of m equally likely contents, rounded up.
+
+            add_remove:   1 - f(1/m)
+            replace_one:  max_a (a + (m - 1) (1 - f((1 - a) / (m - 1)))) / m
+
+        Args:
+            candidates: m, at least 2.
+            neighbors: the relation that f is proved for; None takes that of the curve, and
+                add_remove, the larger of the two, where the curve does not say.
+            bracket: return an `Answer`; it is of the bound, which attacks may stay below.
+            solver: as for `delta`.
+
+        Raises:
+            InvalidParameter: if there are fewer than two candidates, or the relation is unknown.
+            RelationMismatch: if the curve is proved for the other relation.
+
+        Error: of replace_one relative 1e-6 at most, upwards, beside the curve's own.
+        Source: docs/theory/reconstruction.md.
+
+        >>> from neyman.curves import gdp
+        >>> f"{gdp(1).identification(10):.4f}"
+        '0.3891'
+        >>> f"{gdp(1).identification(10, neighbors='replace_one'):.4f}"
+        '0.3714'
+        """
+        many = whole("candidates", candidates, 2, 2**40)
+        known = self.remove.neighbors or self.add.neighbors
+        if neighbors is not None and check_neighbors(neighbors) != (known or neighbors):
+            raise RelationMismatch(
+                f"neighbors={neighbors!r} was given, and the curve is proved for {known!r}; write "
+                "the relation of the curve, or leave it out"
+            )
+        if (neighbors or known) == "replace_one":
+            return self._ask(partial(one_of, candidates=many), solver, bracket, up=True)
+        # The double that stands for 1 / m, or the one above.
+        return self.tpr(standing(Fraction(1, many))[1], bracket=bracket, solver=solver)
 
     # -- algebra ------------------------------------------------------------------------------
 

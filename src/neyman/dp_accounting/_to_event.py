@@ -44,8 +44,8 @@ def to_dp_event(curve: TradeOff, *, neighbors: object) -> dp_event.DpEvent:
         UnsupportedComposition: if dp_accounting has no event for a part of the curve, or the
             installed version has none.
 
-    Error: noise is rounded down and probabilities up, to decimals that a float prints as: the event
-        never has a better guarantee than the curve.
+    Error: noise is rounded down, sensitivities and probabilities up, to decimals that a float
+        prints as: the event never has a better guarantee than the curve.
 
     >>> from neyman.accounting import dp_sgd
     >>> event = to_dp_event(dp_sgd(2, 0.01, 1000), neighbors="add_remove")
@@ -105,7 +105,7 @@ def _discrete_laplace(pair: DiscreteLaplacePair, change: int) -> dp_event.DpEven
 
 def _discrete_gaussian(pair: DiscreteGaussianPair, change: int) -> dp_event.DpEvent | None:
     sigma, length = square_roots(pair.sigma_squared)[0], Fraction(pair.sensitivity, change)
-    return _made("DiscreteGaussianDpEvent", sigma, float(length), 1)
+    return _made("DiscreteGaussianDpEvent", sigma, standing(length)[1], 1)
 
 
 def _randomized_response(pair: RandomizedResponsePair, _: int) -> dp_event.DpEvent | None:
@@ -152,7 +152,7 @@ def _gaussian_mixture(pair: GaussianMixturePair, change: int) -> dp_event.DpEven
         return None
     return dp_event.MixtureOfGaussiansDpEvent(
         square_roots(pair.variance)[0],
-        [float(mean) for mean, _ in ((least, 0), *larger)],
+        [standing(mean)[1] for mean, _ in ((least, 0), *larger)],
         [standing(rest)[0], *weights],
     )
 

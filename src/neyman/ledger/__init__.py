@@ -22,8 +22,9 @@ calls only, so threads, forks and kills need no care from the caller. A store gu
 accidents, not against its owner: whoever can write it can replace it.
 """
 
+from neyman.ledger._access import inspect
 from neyman.ledger._allowance import Allowance, Take
-from neyman.ledger._ledger import Ledger, inspect
+from neyman.ledger._ledger import Ledger
 from neyman.ledger._opening import store_of
 from neyman.ledger._price import Price
 from neyman.ledger._records import Entry, Groups, Reservation

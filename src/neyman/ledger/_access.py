@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Final, TypeVar, final
 
 from neyman.errors import LedgerMismatch
+from neyman.ledger._check import findings
 from neyman.ledger._opening import known
+from neyman.ledger._records import check_digest
 from neyman.ledger._schema import Meta
 from neyman.ledger._store import Store, Tables
 from neyman.ledger._trust import trusted
 
-__all__ = ["UNCHANGED", "Access"]
+__all__ = ["UNCHANGED", "Access", "inspect"]
 
 T = TypeVar("T")
 
@@ -56,3 +58,26 @@ class Access:
         self, work: Callable[[Tables, Meta], T], consequence: str
     ) -> Callable[[Tables], T]:
         return trusted(lambda tables: work(tables, self.known(tables)), consequence)
+
+
+def inspect(
+    store: Store, head: str | None = None, opening: Callable[[Tables], Meta] = known
+) -> tuple[str, ...]:
+    """Return everything that is wrong with the ledger in a store; empty when nothing is.
+
+    A ledger whose tables were altered is not opened; this says all that was found.
+
+    Args:
+        store: from `store_of(place).settled()`.
+        head: what `head()` gave once; without it a shortened or rewritten chain is not found.
+        opening: reads the opening row.
+
+    Raises:
+        InvalidParameter: if the head is no digest.
+        LedgerUnavailable, LedgerCorrupt: if there is no ledger, or no opening row to go by.
+    """
+    if head is not None:
+        check_digest(head)
+    return store.read(
+        lambda tables: findings(tables, lambda: opening(tables), head), consequence=UNCHANGED
+    )

@@ -11,7 +11,8 @@ from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.errors import EntryConflict, LedgerCorrupt, RelationMismatch
 from neyman.ledger._access import Access
-from neyman.ledger._events import Events, require_recordable
+from neyman.ledger._charge import require_recordable
+from neyman.ledger._events import Events
 from neyman.ledger._records import check_curve
 from neyman.ledger._stock import Steps, Stock
 from neyman.ledger._takes import Commit, Taking
@@ -50,6 +51,9 @@ class Take(AbstractContextManager["Take"]):
     checkpoint: str | None
     _event: str = field(repr=False)
     _access: Access = field(repr=False, compare=False)
+    _unused: list[None] = field(
+        default_factory=lambda: [None], init=False, repr=False, compare=False
+    )
 
     def commit(self, checkpoint: str) -> "Take":
         """Store what the steps led to, durably; after that the parameters may leave the process.
@@ -72,14 +76,21 @@ class Take(AbstractContextManager["Take"]):
         """Begin to run the steps.
 
         Raises:
-            EntryConflict: if they were run and committed before.
+            EntryConflict: if they were run and committed before, or this block was entered before.
         """
         if self.checkpoint is not None:
             raise EntryConflict(
                 f"{brief(self.id)!r} was run and committed before, and to run it again would take "
-                f"its steps twice; load the checkpoint {brief(self.checkpoint)!r} and go on with "
-                "the next name"
+                f"its steps twice; where block.checkpoint is not None, load that ("
+                f"{brief(self.checkpoint)!r}) and go on with the next name"
             )
+        try:
+            self._unused.pop()
+        except IndexError:
+            raise EntryConflict(
+                f"the block of {brief(self.id)!r} was entered before, and its steps may be run "
+                "once; take the next steps under a new name"
+            ) from None
         return self
 
     @override
@@ -150,7 +161,7 @@ class Allowance:
             revealed: whether anything of these steps, such as a log, a metric or a checkpoint that
                 others can read, may leave the process before `commit`. True takes them for good.
                 False, a promise of yours, lets the same name run them once more after the
-                process died.
+                process died, again with False.
 
         Returns:
             What to run, if its `checkpoint` is None; or what was committed under this name: load
@@ -158,7 +169,8 @@ class Allowance:
 
         Raises:
             BudgetExceeded: if fewer steps are left. Nothing is taken.
-            EntryConflict: if the name stands for other steps, or they are consumed.
+            EntryConflict: if the name stands for other steps, they are consumed, or they were taken
+                with revealed=False, are not committed, and True is given now.
             InvalidParameter: if no declared step is proved to dominate the step.
             RelationMismatch: if the step is proved for another neighbouring relation.
             LedgerUnavailable, LedgerCorrupt: if the store cannot be used.

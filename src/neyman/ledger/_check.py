@@ -7,7 +7,8 @@ from neyman.accounting import Amount, Budget
 from neyman.arguments import brief
 from neyman.errors import NeymanError
 from neyman.ledger._chain import genesis, link
-from neyman.ledger._events import Events, History
+from neyman.ledger._events import Events
+from neyman.ledger._history import History
 from neyman.ledger._records import read_curve, read_payload, shown
 from neyman.ledger._schema import Meta
 from neyman.ledger._stock import Stock, stock_curve

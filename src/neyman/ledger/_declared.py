@@ -7,7 +7,7 @@ from neyman.arguments import brief, check_name, check_type, whole
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.ledger._allowance import MOST_STEPS, check_step
-from neyman.ledger._events import Asked
+from neyman.ledger._charge import Asked
 from neyman.ledger._stock import Steps, stock_curve
 from neyman.sensitivity import Neighbors
 

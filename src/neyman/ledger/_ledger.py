@@ -3,9 +3,8 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from typing import TypeVar, final
 
 from neyman.accounting import Amount, Budget, budget_for, filter_from, steps_within
@@ -13,12 +12,12 @@ from neyman.arguments import brief
 from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
-from neyman.errors import BudgetExceeded, EntryConflict
-from neyman.ledger._access import UNCHANGED, Access
+from neyman.errors import BudgetExceeded
+from neyman.ledger._access import UNCHANGED, Access, inspect
 from neyman.ledger._allowance import MOST_STEPS, Allowance, allowance_of, check_step
-from neyman.ledger._check import findings
+from neyman.ledger._charge import Answer, Ask, Asked
 from neyman.ledger._declared import declared, declared_steps
-from neyman.ledger._events import Ask, Asked, Events, composed_of, total_of
+from neyman.ledger._events import Events, composed_of, total_of
 from neyman.ledger._export import ledger_record
 from neyman.ledger._merge import copied, merged
 from neyman.ledger._opening import (
@@ -37,7 +36,6 @@ from neyman.ledger._records import (
     Reservation,
     canonical,
     check_curve,
-    check_digest,
     check_name,
     check_type,
     now,
@@ -52,7 +50,7 @@ from neyman.ledger._trust import trusted
 from neyman.numerics import Real, text
 from neyman.sensitivity import Neighbors, check_neighbors
 
-__all__ = ["Ledger", "inspect"]
+__all__ = ["Ledger"]
 
 T = TypeVar("T")
 
@@ -281,24 +279,8 @@ class Ledger(Displayed):
             LedgerUnavailable, LedgerCorrupt: if the store cannot be used. The entry stays charged
                 and nothing may be revealed.
         """
-        payload = values_text(values, groups)
-
-        def committed(tables: Tables, meta: Meta) -> Reservation:
-            events = Events(tables, meta)
-            before = events.entry(reservation.entry)
-            if before is not None:
-                before.require_kind({})
-            if before is None:
-                raise EntryConflict(
-                    f"values were to be committed to {reservation.entry!r}, which this ledger "
-                    "never reserved; reserve it here first"
-                )
-            if before.commit is None:
-                events.append(reservation.entry, "commit", payload)
-                before = events.entry(reservation.entry) or before
-            return before.answered(replace(reservation, left=events.left()))
-
-        return self._write(committed, _NOT_REVEALED)
+        answer = Answer(reservation=reservation, values=values_text(values, groups))
+        return self._write(answer.committed, _NOT_REVEALED)
 
     # -- steps of trainings -------------------------------------------------------------------
 
@@ -544,12 +526,7 @@ class Ledger(Displayed):
         Raises:
             InvalidParameter: if the head is no digest.
         """
-        if head is not None:
-            check_digest(head)
-        return self.store.read(
-            lambda tables: findings(tables, partial(self._access.known, tables), head),
-            consequence=UNCHANGED,
-        )
+        return inspect(self.store, head, self._access.known)
 
     # -- transactions --------------------------------------------------------------------------
 
@@ -569,24 +546,3 @@ class Ledger(Displayed):
 
     def _write(self, work: Callable[[Tables, Meta], T], consequence: str) -> T:
         return self._access.write(work, consequence)
-
-
-def inspect(store: Store, head: str | None = None) -> tuple[str, ...]:
-    """Return everything that is wrong with the ledger in a store; empty when nothing is.
-
-    A ledger whose tables were altered is not opened; this says all that was found.
-
-    Args:
-        store: from `store_of(place).settled()`.
-        head: what `head()` gave once; without it a shortened or rewritten chain is not found.
-
-    Raises:
-        InvalidParameter: if the head is no digest.
-        LedgerUnavailable, LedgerCorrupt: if there is no ledger, or no opening row to go by.
-    """
-    if head is not None:
-        check_digest(head)
-    return store.read(
-        lambda tables: findings(tables, partial(known, tables), head),
-        consequence=UNCHANGED,
-    )

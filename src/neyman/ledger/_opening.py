@@ -126,9 +126,11 @@ def require_relation(found: dict[str, str], asked: dict[str, str]) -> None:
     """
     if asked == found:
         return
-    write = ", ".join(f"{key}={asked[key]!r}" for key in asked if asked[key] != found[key])
+    differ = [key for key in asked if asked[key] != found[key]]
+    this, other = (", ".join(f"{key}={side[key]!r}" for key in differ) for side in (found, asked))
     raise RelationMismatch(
         f"an entry that protects unit={asked['unit']!r} under {asked['neighbors']!r} was asked, "
-        f"and this ledger keeps unit={found['unit']!r} under {found['neighbors']!r}. Ask a "
-        f"question that protects these, or, for a new ledger, write Ledger.open(..., {write})"
+        f"and this ledger keeps unit={found['unit']!r} under {found['neighbors']!r}. "
+        f"Write {this} if that is what your entry protects, or, for a new ledger, write "
+        f"Ledger.open(..., {other})"
     )

@@ -10,7 +10,8 @@ from neyman.arguments import brief
 from neyman.curves import TradeOff
 from neyman.errors import EntryConflict, LedgerCorrupt
 from neyman.ledger._differences import differences
-from neyman.ledger._events import Events, History
+from neyman.ledger._events import Events
+from neyman.ledger._history import History
 from neyman.ledger._records import canonical
 from neyman.ledger._schema import Meta
 from neyman.ledger._store import Tables
@@ -73,6 +74,13 @@ class Taking:
                 f"may have left the process, so its {self.steps:,} steps are consumed. If another "
                 "process runs them now, wait until it has committed; otherwise go on from the "
                 "last checkpoint under a new name"
+            )
+        if self.revealed:
+            raise EntryConflict(
+                f"{brief(self.entry)!r} was taken with revealed=False and may be run once more in "
+                "that way only: the process that took it may be alive and commit its own run, and "
+                "then two runs would be seen and one paid for. Take it with revealed=False, or go "
+                "on under a new name"
             )
         found.require_redraw_left()
         events.append(self.entry, "redraw", "{}")

@@ -10,6 +10,7 @@ __all__ = ["html_of"]
 # What shows the objects of a package, loaded with the first of them.
 _SHOWN_BY: Final = {
     "aggregate": "_questions",
+    "audit": "_audits",
     "curves": "_guarantees",
     "functional": "_functions",
     "ledger": "_ledgers",

@@ -38,6 +38,7 @@ from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._both_ways import BothWays
 from neyman.numerics._inversion._contour import DELTA, P_ABOVE, Q_ABOVE, Contour, Functional
 from neyman.numerics._inversion._ladder import Ladder
+from neyman.numerics._inversion._several import Several
 from neyman.numerics._inversion._tails import ContourTails
 from neyman.numerics._laws._loss_law import LossLaw, LossSum, Span
 from neyman.numerics._laws._mixture_law import GaussianMixtureLaw, Shifts
@@ -91,6 +92,7 @@ __all__ = [
     "LossSum",
     "NormalLaw",
     "Real",
+    "Several",
     "Shifts",
     "Span",
     "WeightedLosses",

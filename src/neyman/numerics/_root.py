@@ -8,12 +8,14 @@ import numpy.typing as npt
 
 from neyman.numerics._interval import Array, Interval, quiet
 
-__all__ = ["proved_root", "raised"]
+__all__ = ["proved_root", "proved_roots", "raised"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
+Places: TypeAlias = npt.NDArray[np.intp]
 
 _NEWTON, _WIDENINGS = 80, 60
-_CLOSE, _NOISE = 1e-14, 1e-9
+# What is close enough, what noise may be, and what is noise if it falls no more.
+_CLOSE, _NOISE, _QUIET = 1e-14, 1e-9, 1e-11
 # What a target may be off by, relatively and absolutely: it is the logarithm of what was asked.
 _OF_TARGET = 2.0**-49
 # Of 1 over the slope.
@@ -67,8 +69,24 @@ def proved_root(
     Returns:
         t with f(t.lower) >= target >= f(t.upper); infinite where no proof was found.
     """
+    return proved_roots(lambda t, _: bounds(t), middle, target, start, slope, blur)
+
+
+def proved_roots(
+    bounds: Callable[[Array, Places], Interval],
+    middle: Callable[[Array], Array],
+    target: Array,
+    start: Array,
+    slope: Array,
+    blur: Array | float = 0.0,
+) -> Interval:
+    """Bracket, for each of several functions, the place where it is its target.
+
+    As `proved_root`; `bounds` is given places and which of the functions is asked at each,
+    `middle` a place for each of them.
+    """
     t, slope = _secants(middle, target, start, slope)
-    found = bounds(t)
+    found = bounds(t, np.arange(t.size))
     slack = _OF_TARGET * (1 + np.abs(target)) + blur
     with np.errstate(invalid="ignore"):
         pad = (found.upper - found.lower + slack) / np.abs(slope)
@@ -80,7 +98,7 @@ def proved_root(
         if not left.size + right.size:
             break
         ends = t[left] - pad[left], t[right] + pad[right]
-        found = bounds(np.concatenate(ends))
+        found = bounds(np.concatenate(ends), np.concatenate((left, right)))
         below, above = found.lower[: left.size], found.upper[left.size :]
         lower[left] = np.where(below >= high[left], ends[0], -np.inf)
         upper[right] = np.where(above <= low[right], ends[1], np.inf)
@@ -95,7 +113,8 @@ def _secants(
     """Follow secants, and halve where they leave the ends found so far; the slope as well."""
     unit = 1 / np.abs(slope)
     low, high = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)
-    t, here, last = start, middle(start), np.inf
+    t, here, last = start, middle(start), np.full(start.shape, np.inf)
+    settled = stalled = np.zeros(start.shape, dtype=bool)
     for k in range(_NEWTON):
         # Beyond the end of f there is nothing, or noise: below any target.
         left = here >= target
@@ -103,15 +122,19 @@ def _secants(
         # The value moves by so much in its last place.
         off = np.where(np.isnan(here), np.inf, np.abs(target - here))
         off = off / (1 + np.abs(target))
-        worst = float(np.max(off, where=high - low > 4e-16 * np.abs(t), initial=0.0))
-        # Secants close in ever faster, until what is left is noise.
-        if worst <= _CLOSE or (worst < _NOISE and worst > last / 2):
+        # Secants close in ever faster, until what is left is noise; once it may be chance.
+        before, stalled = stalled, (off < _NOISE) & (off > last / 2)
+        settled = settled | (off <= _CLOSE) | (stalled & (before | (off < _QUIET)))
+        settled |= high - low <= 4e-16 * np.abs(t)
+        if np.all(settled):
             break
-        last = worst
+        last = off
         moved, middle_ = t + (target - here) / slope, (low + high) / 2
         step = np.where(left, 1.0, -1.0) * unit * 2.0 ** min(k, 60)
         outwards = np.where(np.isfinite(middle_), middle_, t + step)
         moved = np.where((moved > low) & (moved < high), moved, outwards)
+        # What is settled stays: noise tells it nothing.
+        moved = np.where(settled, t, moved)
         there = middle(moved)
         rate = (there - here) / (moved - t)
         # Neighbours say nothing of the slope.

@@ -10,10 +10,14 @@ from neyman.numerics._complex import ComplexArray
 from neyman.numerics._interval import Array
 
 __all__ = [
+    "beta_quantile",
+    "binomial_at_least",
     "erf",
     "erfcx",
     "erfinv",
     "faddeeva",
+    "gamma_above",
+    "gamma_below",
     "log_gamma",
     "log_ndtr",
     "ndtr",
@@ -104,3 +108,26 @@ def beta_quantile(first: Array, second: Array, p: Array) -> Array:
     from scipy.special import betaincinv as function
 
     return np.asarray(cast("Array", function(first, second, p)))
+
+
+def gamma_below(shape: Array, x: Array) -> Array:
+    """Return the chance that a gamma variable of this shape and scale 1 is at most x."""
+    from scipy.special import gammainc as function
+
+    return np.asarray(cast("Array", function(shape, x)))
+
+
+def gamma_above(shape: Array, x: Array) -> Array:
+    """Return the chance that a gamma variable of this shape and scale 1 is above x."""
+    from scipy.special import gammaincc as function
+
+    return np.asarray(cast("Array", function(shape, x)))
+
+
+def binomial_at_least(count: Array, number: Array, chance: float) -> Array:
+    """Return P(Binomial(number, chance) >= count); 0 where count exceeds number."""
+    from scipy.special import betainc as function
+
+    inner = np.clip(count, 1, np.maximum(number, 1))
+    found = np.asarray(cast("Array", function(inner, np.maximum(number, 1) - inner + 1, chance)))
+    return np.where(count <= 0, 1.0, np.where(count > number, 0.0, found))

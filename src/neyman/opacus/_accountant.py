@@ -3,6 +3,7 @@
 # Opacus has no stubs.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast, final
 
@@ -44,19 +45,21 @@ def entries(history: Iterable[Sequence[Any]]) -> list[Entry]:
     for entry in history:
         try:
             noise, rate, steps = entry
-            found.append((float(noise), _probability(float(rate)), int(steps)))
+            found.append(_checked(float(noise), float(rate), steps))
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidParameter(
-                "history must list (noise multiplier, sampling rate, steps), the rate at most 1; "
+                "history must list (noise multiplier, sampling rate, steps): finite noise of at "
+                "least 0, a rate of at most 1, a whole number of at least 0 steps; "
                 f"got {brief(repr(entry))}. Write accountant.history, or what state_dict() gives"
             ) from error
     return found
 
 
-def _probability(rate: float) -> float:
-    if not 0 <= rate <= 1 + _ROUNDED:
+def _checked(noise: float, rate: float, steps: Any) -> Entry:
+    count = int(steps)
+    if not (0 <= noise < math.inf and 0 <= rate <= 1 + _ROUNDED and 0 <= count == steps):
         raise ValueError
-    return min(rate, 1.0)
+    return noise, min(rate, 1.0), count
 
 
 def append(history: list[Entry], noise: float, rate: float) -> None:
@@ -93,7 +96,8 @@ class Accountant(IAccountant):
         history: of phases (noise multiplier, sampling rate, steps), as of Opacus' accountants.
 
     Guarantee: holds for Poisson sampling at these rates, for one record whose gradient is in the
-        sums or not, all steps released. `doctor` and `attach` check what is sampled.
+        sums or not, all steps released. `doctor` and `attach` check what is sampled. Opacus' own
+        samplers draw at the next multiple of 2^-24 above the rate.
     Error: epsilon is an upper bound; a few units of 1e-11 above the truth, relatively.
 
     >>> accountant = Accountant()

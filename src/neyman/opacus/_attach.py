@@ -12,7 +12,7 @@ from opacus.optimizers import DPOptimizer
 
 from neyman.calls import plain_calls
 from neyman.errors import InvalidParameter, InvalidTraining
-from neyman.opacus._history import Accounted, accounted
+from neyman.opacus._history import Accounted, accounted, check_optimizer
 from neyman.opacus._observed import (
     ROUNDED,
     batch_sampler,
@@ -70,8 +70,8 @@ def attach(
         InvalidParameter: if `resume` is no such state, or a check is attached already.
 
     Guarantee: the checks see this optimizer and this loader. They do not see a model that mixes
-        the records of a batch (`doctor` looks for layers that do), nor, where workers draw ahead,
-        a batch that is left out.
+        the records of a batch (`doctor` looks for layers that do), nor a batch that is left out
+        where workers draw ahead, or because the loop over the loader was left and begun anew.
 
     >>> import opacus, torch, warnings
     >>> from torch.utils.data import DataLoader, TensorDataset
@@ -92,6 +92,7 @@ def attach(
     >>> watch.history
     [(1.0, 0.1, 10)]
     """
+    check_optimizer(optimizer)
     known = accounted(optimizer.step_hook)
     if isinstance(optimizer.step_hook, Watch):
         raise InvalidParameter("the optimizer is watched already; use the Watch that attach gave")

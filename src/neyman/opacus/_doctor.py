@@ -21,7 +21,7 @@ from neyman.arguments import given as written
 from neyman.arguments import whole
 from neyman.calls import plain_calls
 from neyman.errors import InvalidParameter
-from neyman.opacus._history import Accounted, accounted
+from neyman.opacus._history import Accounted, accounted, check_optimizer
 from neyman.opacus._observed import (
     ROUNDED,
     batch_sampler,
@@ -116,6 +116,12 @@ def doctor(
             f"{written('neighbors', neighbors)} is no relation that can be judged; write one of "
             f"{', '.join(map(repr, _RELATIONS))}"
         )
+    if not isinstance(engine, opacus.PrivacyEngine):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidParameter(
+            f"engine must be a PrivacyEngine; got an object of type {type(engine).__name__}. "
+            "Write doctor(engine, loader, optimizer, model)"
+        )
+    check_optimizer(optimizer)
     known = accounted(optimizer.step_hook)
     passes, others = whole("epochs", epochs, 1, 2**40), whole("tuning_runs", tuning_runs, 0, 2**40)
     plan = Plan(

@@ -3,12 +3,13 @@
 # Opacus has no stubs.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
 
+import math
 from collections.abc import Sequence
 from typing import Any, cast, final
 
 import opacus
 from neyman.accounting import EpsilonDelta, calibrate, dp_sgd
-from neyman.arguments import given
+from neyman.arguments import given, whole
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff
 from neyman.errors import InvalidCall, InvalidParameter
@@ -18,6 +19,9 @@ from neyman.overriding import override
 __all__ = ["PrivacyEngine", "noise_multiplier"]
 
 _MOST_MORE = 1e-9
+_MOST_STEPS = 2**52
+# A whole number of steps may come out a few units in the last place above itself.
+_EXACT = 1 - 2.0**-50
 
 
 @plain_calls
@@ -41,7 +45,7 @@ def noise_multiplier(
         target_delta: in (0, 1).
         sample_rate: the probability with which each record enters a step; `1 / len(loader)` of
             the loader that Opacus is given.
-        epochs: passes of `1 / sample_rate` steps each; or
+        epochs: passes of `1 / sample_rate` steps each, a part of a step for a whole one; or
         steps: how many are taken.
         history: of steps that were taken already, and that count towards the target.
 
@@ -65,8 +69,7 @@ def noise_multiplier(
         raise InvalidParameter(
             f"sample_rate must be in (0, 1]; got {sample_rate!r}. Write 1 / len(loader)"
         )
-    planned = round(epochs / sample_rate) if epochs is not None else steps
-    assert planned is not None
+    planned = _planned(epochs, steps, sample_rate)
     spent = curve_of(history)
     if history and (gone := spent.epsilon(target_delta)) >= target_epsilon:
         raise InvalidParameter(
@@ -83,6 +86,19 @@ def noise_multiplier(
     while whole(found).epsilon(target_delta) > target_epsilon and more < _MOST_MORE:
         found, more = found * (1 + more), 2 * more
     return found
+
+
+def _planned(epochs: float | None, steps: int | None, sample_rate: float) -> int:
+    """Return the steps that will be taken: at least one, for no noise is the least for none."""
+    if epochs is None:
+        return whole("steps", steps, 1, _MOST_STEPS)
+    # NaN compares false.
+    if not 0 < epochs / sample_rate < _MOST_STEPS:
+        raise InvalidParameter(
+            f"epochs must be above 0 and make at most 2^52 steps; {given('epochs', epochs)} was "
+            "given. Write the number of passes over the data, such as 10"
+        )
+    return max(1, math.ceil(epochs / sample_rate * _EXACT))
 
 
 @final

@@ -18,7 +18,7 @@ from neyman.opacus._accountant import curve_of
 from neyman.sensitivity import Neighbors, check_neighbors
 from opacus import PrivacyEngine
 
-__all__ = ["Accounted", "accounted", "from_opacus"]
+__all__ = ["Accounted", "accounted", "check_optimizer", "from_opacus"]
 
 
 class Accounted(NamedTuple):
@@ -26,6 +26,20 @@ class Accounted(NamedTuple):
 
     accountant: IAccountant
     rate: float
+
+
+def check_optimizer(optimizer: object) -> None:
+    """Refuse what no `make_private` returned as its optimizer.
+
+    Raises:
+        InvalidParameter: naming its type.
+    """
+    if not isinstance(optimizer, DPOptimizer):
+        raise InvalidParameter(
+            "optimizer must be the one that make_private returned; got an object of type "
+            f"{type(optimizer).__name__}. Write doctor(engine, loader, optimizer, model), or "
+            "attach(optimizer, loader, model)"
+        )
 
 
 def accounted(hook: object) -> Accounted | None:

@@ -29,6 +29,13 @@ _FLOATS: Final = (
     "The noise is taken to be ideal Gaussian noise. It was made of floating-point numbers, by a "
     "generator that is not cryptographic."
 )
+_DIVIDED: Final = (
+    "The number of records is public: Opacus divides each step by a number that it makes from it."
+)
+_DRAWN: Final = (
+    "Each record is taken to enter each step with the recorded probability. torch compares 24 "
+    "random bits with it, so the probability was larger by up to 2^-24."
+)
 
 
 class Subject(NamedTuple):
@@ -109,7 +116,7 @@ class Watch:
             neighbors=neighbors,
             records=records,
             dataset=dataset,
-            assumptions=() if self._of.optimizer.secure_mode else (_FLOATS,),
+            assumptions=tuple(self._assumed(neighbors)),
             checks=tuple(Check(name, name not in failed) for name in _CHECKED),
             findings=tuple(self._findings),
             ranks=(rank,),
@@ -117,6 +124,18 @@ class Watch:
             sharded=processes > 1,
             tuning_runs=tuning_runs,
         )
+
+    def _assumed(self, neighbors: Neighbors) -> Iterator[str]:
+        optimizer, loader, known = self._of.optimizer, self._of.loader, self._of.accounted
+        if not optimizer.secure_mode:
+            yield _FLOATS
+        yield _DRAWN
+        _, processes = world()
+        # As `make_private` sets it; a number that you set yourself is public.
+        made = int(len(loader.dataset) * known.rate) / processes
+        divides = optimizer.loss_reduction == "mean" and optimizer.expected_batch_size == made
+        if neighbors == "add_remove" and divides:
+            yield _DIVIDED
 
     def _phases(self) -> Iterator[Phase]:
         start = self._before.steps

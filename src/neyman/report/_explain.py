@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from neyman.arguments import check_type
+from neyman.arguments import check_type, whole
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import Real, exact, text
@@ -13,6 +13,7 @@ from neyman.report._explained_numbers import (
     LARGEST_BASE,
     Attacks,
     Said,
+    contents,
     outcomes,
     suspicions,
     terms,
@@ -20,12 +21,15 @@ from neyman.report._explained_numbers import (
 )
 from neyman.report._explanation import Explanation, Section, Sentence
 from neyman.report._language import Language, Quoted, Value, read_language
+from neyman.sensitivity import Neighbors, check_neighbors
 
 __all__ = ["explain"]
 
 _NOT_PROMISED = ("population", "elsewhere", "together", "others", "delta", "machine")
 _FPRS = (Fraction(1, 100), Fraction(1, 20))
 _FLAGGED = (Fraction(1, 10),)
+_CANDIDATES = (10, 1000)
+_CHANCES = (Fraction(1, 10**6),)
 
 
 def explain(
@@ -35,6 +39,8 @@ def explain(
     priors: Sequence[Real],
     fprs: Sequence[Real] = _FPRS,
     flagged: Sequence[Real] = _FLAGGED,
+    candidates: Sequence[int] = _CANDIDATES,
+    chances: Sequence[Real] = _CHANCES,
     deltas: Sequence[Real] = (),
 ) -> Explanation:
     """Say what a guarantee means: whom it protects, what an attacker can do, what it leaves out.
@@ -48,6 +54,8 @@ def explain(
             are assumptions about the attacker, so there is no default.
         fprs: false positive rates of attacks, in (0, 1).
         flagged: shares of all suspicions that an attacker confirms, in (0, 1).
+        candidates: among how many equally likely contents an attacker looks for a record's own.
+        chances: probabilities with which a content could be reconstructed without the release.
         deltas: in [0, 1), for those who read (epsilon, delta).
 
     Returns:
@@ -71,8 +79,8 @@ def explain(
     """
     words = read_language(language)
     curve, unit, relation, assumptions = _given(guarantee)
-    chances = _shares(priors, "priors")
-    if not chances:
+    shares = _shares(priors, "priors")
+    if not shares:
         raise InvalidParameter(
             "no prior was given; write the shares of true suspicions to reckon with, such as "
             "priors=[0.5]"
@@ -82,9 +90,12 @@ def explain(
     plan: dict[str, Sequence[Said]] = {
         "protected": _protected(unit, relation),
         "attacker": [("knows", {}), ("unlimited", {})],
-        "suspicions": list(suspicions(attacks, chances, _shares(flagged, "flagged"))),
+        "suspicions": list(suspicions(attacks, shares, _shares(flagged, "flagged"))),
         "tests": list(tests(attacks, _shares(fprs, "fprs"))),
-        "outcomes": outcomes(attacks, chances),
+        "outcomes": outcomes(attacks, shares),
+        "contents": list(
+            contents(attacks, _numbers(candidates), _shares(chances, "chances"), relation)
+        ),
         "terms": list(terms(curve, [_delta(delta) for delta in deltas])),
         "not_promised": [(name, {}) for name in _NOT_PROMISED],
         "assumed": _assumed(assumptions),
@@ -104,11 +115,11 @@ def _sentence(words: Language, name: str, values: Mapping[str, Value]) -> Senten
 
 def _given(
     guarantee: TradeOff | Guarantee,
-) -> tuple[TradeOff, str | None, str | None, tuple[str, ...]]:
+) -> tuple[TradeOff, str | None, Neighbors | None, tuple[str, ...]]:
     """Return the curve, the unit, the relation and the assumptions; None for what is not said."""
     if isinstance(guarantee, TradeOff):
-        relation = guarantee.remove.neighbors or guarantee.add.neighbors
-        return guarantee, None, relation, ()
+        known = guarantee.remove.neighbors or guarantee.add.neighbors
+        return guarantee, None, check_neighbors(known) if known else None, ()
     if not isinstance(guarantee, Guarantee):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(
             f"guarantee of type {type(guarantee).__name__} was given; write a Guarantee, or a "
@@ -131,6 +142,11 @@ def _protected(unit: str | None, relation: str | None) -> list[Said]:
 def _assumed(assumptions: Sequence[str]) -> list[Said]:
     said: list[Said] = [("assumption", {"assumption": Quoted(one)}) for one in assumptions]
     return said or [("assumed_unnamed", {})]
+
+
+def _numbers(candidates: Sequence[int]) -> list[int]:
+    check_type("candidates", candidates, Iterable, "a list of numbers, such as candidates=[10]")
+    return [whole("candidates", many, 2, LARGEST_BASE // FEWEST) for many in candidates]
 
 
 def _shares(shares: Sequence[Real], name: str) -> list[Fraction]:

@@ -11,8 +11,19 @@ import numpy as np
 from neyman.curves import TradeOff
 from neyman.numerics import Interval, at_most, exact, exp, floor_float, log, standing, text
 from neyman.report._language import Count, Numeral, Quoted, Value
+from neyman.sensitivity import Neighbors
 
-__all__ = ["FEWEST", "LARGEST_BASE", "Attacks", "Said", "outcomes", "suspicions", "terms", "tests"]
+__all__ = [
+    "FEWEST",
+    "LARGEST_BASE",
+    "Attacks",
+    "Said",
+    "contents",
+    "outcomes",
+    "suspicions",
+    "terms",
+    "tests",
+]
 
 # The false positive rate of a share of confirmations is sought in rounds of so many nodes, until
 # it is so near, relatively to the share that is right by chance.
@@ -90,6 +101,16 @@ class Attacks:
         factor = factor if epsilon > 0 else Fraction(1)
         return prior * factor / (prior * factor + 1 - prior), prior / (prior + (1 - prior) * factor)
 
+    def identified(self, candidates: int, neighbors: Neighbors | None) -> Fraction:
+        """Return the largest probability that one of so many equally likely contents is named."""
+        found = self.curve.identification(candidates, neighbors=neighbors, bracket=True).upper
+        return min(_most(found), Fraction(1))
+
+    def reconstructed(self, chance: Fraction) -> Fraction:
+        """Return the largest probability of what has the probability `chance` without a release."""
+        found = self.curve.reconstruction(standing(chance)[1], bracket=True).upper
+        return min(_most(found), Fraction(1))
+
 
 def _most(value: float) -> Fraction:
     """Return the larger of the double and of the decimal that it prints as."""
@@ -166,6 +187,24 @@ def outcomes(attacks: Attacks, priors: Sequence[Fraction]) -> list[Said]:
         least, most = math.floor(belief[0] * base), _up(belief[1], base)
         said.append(("outcome", _counts(base=base, true=int(prior * base), least=least, most=most)))
     return said
+
+
+def contents(
+    attacks: Attacks,
+    candidates: Sequence[int],
+    chances: Sequence[Fraction],
+    neighbors: Neighbors | None,
+) -> Iterator[Said]:
+    for many in candidates:
+        base = many
+        while base < max(_BASE, FEWEST * many):
+            base *= 10
+        found = _up(attacks.identified(many, neighbors), base)
+        yield "one_of", _counts(candidates=many, base=base, found=found, chance=base // many)
+    for chance in chances:
+        base = _base([chance], [chance])
+        found = _up(attacks.reconstructed(chance), base)
+        yield "reconstructed", _counts(base=base, chance=int(chance * base), found=found)
 
 
 def terms(curve: TradeOff, deltas: Sequence[Fraction]) -> Iterator[Said]:

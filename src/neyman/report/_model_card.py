@@ -28,13 +28,15 @@ def model_card(statement: Statement) -> str:
     >>> print(model_card(Statement.of(run, delta=0)).splitlines()[2])
     **1-GDP** (lower bound 1)
     """
+    # mu takes longest: where the time is limited, the attacks come first.
+    attacks = statement.attacks
     lines = ["## Privacy", ""]
     for found, aside in statement.losses:
         lines += [f"**{_plain(found)}**" + (f" ({_plain(aside)})" if aside else ""), ""]
     lines += [
         f"| {statement.attacker} | best attack | chance |",
         "| --- | --- | --- |",
-        *(f"| {one.what} | {one.most} | {one.chance} |" for one in statement.attacks),
+        *(f"| {one.what} | {one.most} | {one.chance} |" for one in attacks),
         "",
         f"**Protects.** {_plain(statement.protects)}",
     ]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from neyman.numerics import Real, at_most, text
+from neyman.numerics import Real, at_most, standing, text
 from neyman.printable import shortened
 from neyman.report._audit import PRIORS, best_guess, curve_section, explanation_html, said_unit
 from neyman.report._explain import explain
@@ -68,8 +68,8 @@ def _in_short(statement: Statement, words: Language) -> Sequence[str]:
     chance = statement.delta or Fraction(0)
     values = {
         "delta": _written(chance),
-        "mu": at_most(statement.curve.mu(slack=float(chance)), 6),
-        "epsilon": at_most(statement.curve.epsilon(float(chance)), 6),
+        "mu": at_most(statement.curve.mu(slack=standing(chance)[0]), 6),
+        "epsilon": at_most(statement.curve.epsilon(standing(chance)[0]), 6),
     }
     public = words.put("run_public", steps=statement.run.steps)
     return (

@@ -32,6 +32,8 @@ _TUNED = (
     "choose them, and are not counted."
 )
 _IDEAL = "Ideal noise and arithmetic; what floating point adds is not counted."
+# A rate such as 0.06666666666666667 makes 150 steps a little more than 10 passes.
+_ROUNDED = Fraction(1, 10**9)
 _MIXED = "where records share a gradient (batch normalisation)."
 
 
@@ -117,23 +119,23 @@ class Statement:
         `upper` null: there is none where `lower` is null too, and else none was found; `finite`
         says whether there is one, null if that is open.
         """
+        # mu takes longest: where the time is limited, all else comes first.
+        epsilon = None if self.delta is None else self._epsilon(float(self.delta))
+        power = zip(self.rates, zip(*self._power(), strict=True), strict=True)
+        advantage = self._sides(self.curve.advantage(bracket=True))
         record: dict[str, object] = {
             "phases": [phase.to_json() for phase in self.run.phases],
             "unit": self.run.unit,
             "neighbors": self.run.neighbors,
             "curve": self.curve.to_json(),
         }
-        if self.delta is not None:
-            delta = float(self.delta)
-            record["delta"] = delta
-            record["mu"] = self._sides(self.curve.mu(slack=delta, bracket=True))
-            record["epsilon"] = _both(self._epsilon(delta))
+        if self.delta is not None and epsilon is not None:
+            record["delta"] = float(self.delta)
+            record["mu"] = self._sides(self.curve.mu(slack=float(self.delta), bracket=True))
+            record["epsilon"] = _both(epsilon)
         return record | {
-            "tpr": [
-                {"fpr": float(rate), **self._sides(bounds)}
-                for rate, bounds in zip(self.rates, zip(*self._power(), strict=True), strict=True)
-            ],
-            "advantage": self._sides(self.curve.advantage(bracket=True)),
+            "tpr": [{"fpr": float(rate), **self._sides(bounds)} for rate, bounds in power],
+            "advantage": advantage,
             "protects": self.protects,
             "assumes": self.assumes,
             "does_not_hold": self.does_not_hold,
@@ -141,10 +143,12 @@ class Statement:
         }
 
     def __str__(self) -> str:
-        lines = _labelled("Privacy", _columns(self.losses)) if self.losses else []
+        # mu takes longest: where the time is limited, the attacks come first.
+        attacks, losses = self.attacks, self.losses
+        lines = _labelled("Privacy", _columns(losses)) if losses else []
         lines.append(f"{self.attacker}:")
         lines += _columns(
-            [(f"  {one.what}", f"{one.most} (chance: {one.chance})") for one in self.attacks]
+            [(f"  {one.what}", f"{one.most} (chance: {one.chance})") for one in attacks]
         )
         lines += _labelled("Protects", [self.protects])
         lines += _labelled("Training", self.training)
@@ -274,7 +278,7 @@ def _passes(phases: list[tuple[Phase, Fraction]], moves: int) -> tuple[int, Trad
         phases: with their sampling probabilities.
         moves: how many clipping norms one record moves a sum by.
     """
-    times = [math.ceil(chance * phase.steps) for phase, chance in phases]
+    times = [math.ceil(chance * phase.steps * (1 - _ROUNDED)) for phase, chance in phases]
     uses = [
         gdp(moves / phase.noise_multiplier) ** n
         for (phase, _), n in zip(phases, times, strict=True)

@@ -6,10 +6,11 @@ from typing import Final
 
 from neyman.arguments import brief, check_type
 from neyman.calls import plain_calls
-from neyman.curves import TradeOff, compose, gdp, identity, mixture
+from neyman.curves import TradeOff, compose
 from neyman.errors import InvalidParameter, NeymanError
-from neyman.numerics import Real, at_most, exact, text
+from neyman.numerics import Real, at_most, exact, standing, text
 from neyman.training._finding import Finding, Findings
+from neyman.training._pricing import known_batches
 from neyman.training._record import RunRecord
 
 __all__ = ["doctor"]
@@ -50,19 +51,24 @@ def doctor(record: RunRecord, *, delta: Real | None = None) -> Findings:
         curve = record.curve
     except NeymanError as error:
         return Findings((*record.findings, _unpriced(error)))
-    found = [*record.findings]
+    # What was found while training stands in its own words.
+    known = {finding.name for finding in record.findings}
+    judged: dict[str, Finding] = {}
     for judge in _JUDGES:
-        found += judge(record, curve, chance)
-    # What was found while training stands once, in its own words.
-    few = {finding.name: finding for finding in reversed(found)}
-    return Findings(reversed(few.values()))
+        for finding in judge(record, curve, chance):
+            judged.setdefault(finding.name, finding)
+    fresh = (finding for name, finding in judged.items() if name not in known)
+    return Findings((*dict.fromkeys(record.findings), *fresh))
 
 
 def _holds(curve: TradeOff, delta: Fraction | None) -> str:
     """Say what a guarantee is, in numbers."""
     chance = _USUAL_DELTA if delta is None else delta
-    epsilon = at_most(curve.dominating().epsilon(float(chance)), 6)
-    return f"({epsilon}, {text(chance).replace('e-0', 'e-')})-DP."
+    return f"({_epsilon(curve, chance)}, {text(chance).replace('e-0', 'e-')})-DP."
+
+
+def _epsilon(curve: TradeOff, delta: Fraction) -> str:
+    return at_most(curve.dominating().epsilon(standing(delta)[0]), 6)
 
 
 def _unpriced(error: NeymanError) -> Finding:
@@ -97,9 +103,9 @@ def _claim(record: RunRecord, curve: TradeOff, delta: Fraction | None) -> Iterat
 
 def _replayed(record: RunRecord, _: TradeOff, __: Fraction | None) -> Iterator[Finding]:
     ends: dict[str, int] = {}
-    for phase in sorted(record.phases, key=lambda one: one.start):
-        twice = phase.steps and any(phase.start < ends.get(seed, 0) for seed in phase.seeds)
-        if twice:
+    ran = (phase for phase in record.phases if phase.steps)
+    for phase in sorted(ran, key=lambda one: one.start):
+        if any(phase.start < ends.get(seed, 0) for seed in phase.seeds):
             yield Finding(
                 name="replayed_seed",
                 seen=(
@@ -110,7 +116,7 @@ def _replayed(record: RunRecord, _: TradeOff, __: Fraction | None) -> Iterator[F
                 write="Resume at the step after the last one that was taken, or with a new seed.",
             )
             return
-        ends |= dict.fromkeys(phase.seeds, phase.start + phase.steps)
+        ends |= dict.fromkeys(phase.seeds, phase.end)
 
 
 def _steps(record: RunRecord, curve: TradeOff, delta: Fraction | None) -> Iterator[Finding]:
@@ -135,7 +141,7 @@ def _delta(record: RunRecord, curve: TradeOff, delta: Fraction | None) -> Iterat
             f"delta = {text(delta)} is at least 1/{record.records}: the release of one record "
             "chosen at random would satisfy it."
         ),
-        holds=f"({at_most(curve.dominating().epsilon(float(less)), 6)}, 1/{less.denominator})-DP.",
+        holds=f"({_epsilon(curve, less)}, 1/{less.denominator})-DP.",
         write="Publish a delta far below 1 / records.",
         curve=curve,
     )
@@ -194,14 +200,11 @@ def _ranks(record: RunRecord, _: TradeOff, delta: Fraction | None) -> Iterator[F
 
 def _batches_known(record: RunRecord) -> TradeOff | None:
     """Return what holds if everybody knows which steps a record is in."""
-    moved = 1 if record.neighbors == "add_remove" else 2
     curves: list[TradeOff] = []
     for phase in record.phases:
-        chance, once = phase.sampling_probability, gdp(moved / phase.noise_multiplier)
-        if chance is None:
+        if (chance := phase.sampling_probability) is None:
             return None
-        seen = mixture([chance, 1 - chance], [once, identity()]) if 0 < chance < 1 else once
-        curves.append(seen**phase.steps)
+        curves.append(known_batches(phase.noise_multiplier, chance, phase.steps, record.neighbors))
     return compose(*curves)
 
 

@@ -9,16 +9,18 @@ import numpy as np
 
 from neyman.accounting import random_allocation, shuffled_attack, shuffled_passes
 from neyman.arguments import whole
+from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff, dominated_by, gdp
 from neyman.errors import InvalidParameter, RelationMismatch
-from neyman.numerics import Real, exact_positive, text
+from neyman.numerics import Real, text
 from neyman.overriding import override
-from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.sensitivity import Neighbors
 from neyman.training._sampler import IndexArray, Sampler
 
 __all__ = ["BallsInBins", "ShuffledBatches"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BallsInBins(Sampler):
@@ -74,22 +76,15 @@ class BallsInBins(Sampler):
         return float(Fraction(self.records * self.epochs, self.steps))
 
     @override
-    def guarantee(
-        self,
-        *,
-        noise_multiplier: Real,
-        neighbors: Neighbors = "add_remove",
-        steps: int | None = None,
-    ) -> TradeOff:
-        noise = exact_positive(noise_multiplier, "noise_multiplier")
-        if check_neighbors(neighbors) != "add_remove":
+    def _guarantee(self, noise: Fraction, steps: int, neighbors: Neighbors) -> TradeOff:
+        if neighbors != "add_remove":
             raise RelationMismatch(
                 "balls in bins are proved for one record added or removed; "
                 f'neighbors={neighbors!r} was given. Write neighbors="add_remove", or '
                 f"gdp({text(2 / noise)}) ** {self.epochs}, which holds without any amplification"
             )
         bins = self.steps // self.epochs
-        whole_epochs, rest = divmod(self.taken(steps), bins)
+        whole_epochs, rest = divmod(steps, bins)
         curve = random_allocation(noise_multiplier=noise, steps=bins)
         passed = curve**whole_epochs
         return passed @ dominated_by(curve) if rest else passed
@@ -104,6 +99,7 @@ def _allocated(sampler: BallsInBins, epoch: int) -> tuple[IndexArray, IndexArray
     return _frozen(order), np.searchsorted(chosen[order], np.arange(bins + 1))
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShuffledBatches(Sampler):
@@ -166,18 +162,11 @@ class ShuffledBatches(Sampler):
         return float(self.batch_size)
 
     @override
-    def guarantee(
-        self,
-        *,
-        noise_multiplier: Real,
-        neighbors: Neighbors = "add_remove",
-        steps: int | None = None,
-    ) -> TradeOff:
+    def _guarantee(self, noise: Fraction, steps: int, neighbors: Neighbors) -> TradeOff:
         bins = self.steps // self.epochs
-        whole_epochs, rest = divmod(self.taken(steps), bins)
-        passed = shuffled_passes(noise_multiplier=noise_multiplier, steps=bins, neighbors=neighbors)
+        whole_epochs, rest = divmod(steps, bins)
+        passed = shuffled_passes(noise_multiplier=noise, steps=bins, neighbors=neighbors)
         moved = 2 if neighbors == "replace_one" else 1
-        noise = exact_positive(noise_multiplier, "noise_multiplier")
         partly = dominated_by(gdp(moved / noise))
         return passed**whole_epochs @ partly if rest else passed**whole_epochs
 

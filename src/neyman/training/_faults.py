@@ -9,9 +9,10 @@ from fractions import Fraction
 from typing import final
 
 from neyman.accounting import dp_sgd
-from neyman.curves import TradeOff, gdp, group, identity, mixture
+from neyman.curves import TradeOff, gdp, group
 from neyman.numerics import at_most, exact, text
 from neyman.training._finding import Finding
+from neyman.training._pricing import known_batches
 
 __all__ = ["Plan"]
 
@@ -276,10 +277,8 @@ class Plan:
 
     def same_seed(self, ranks: tuple[int, ...]) -> Finding:
         """Judge ranks that draw from one stream."""
-        rate = exact(self.rate, "rate")
-        once = gdp(1 / exact(self.noise_multiplier, "noise_multiplier"))
-        each = mixture([rate, 1 - rate], [once, identity()]) if 0 < rate < 1 else once
-        held = each**self.steps
+        noise = exact(self.noise_multiplier, "noise_multiplier")
+        held = known_batches(noise, exact(self.rate, "rate"), self.steps)
         return Finding(
             "same_seed_on_ranks",
             f"The samplers of ranks {', '.join(map(str, ranks))} are in the same state: the same "

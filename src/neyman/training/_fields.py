@@ -154,7 +154,7 @@ def object_of_text(text: str, where: str) -> object:
         return json.loads(text, object_pairs_hook=_no_name_twice, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise InvalidParameter(
-            f"{where} must be JSON in which no name stands twice and every number is finite; got "
+            f"{where} must be JSON without repeated names and with finite numbers only; got "
             f"a text of {len(text)} characters that is not. Write what save() writes"
         ) from None
 

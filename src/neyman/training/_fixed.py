@@ -6,16 +6,17 @@ from typing import final
 
 from neyman.accounting import without_replacement
 from neyman.arguments import whole
+from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff, gdp
 from neyman.errors import RelationMismatch
-from neyman.numerics import Real, exact_positive
 from neyman.overriding import override
-from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.sensitivity import Neighbors
 from neyman.training._sampler import IndexArray, Sampler
 
 __all__ = ["FixedBatches"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedBatches(Sampler):
@@ -63,21 +64,12 @@ class FixedBatches(Sampler):
         return float(self.batch_size)
 
     @override
-    def guarantee(
-        self,
-        *,
-        noise_multiplier: Real,
-        neighbors: Neighbors = "add_remove",
-        steps: int | None = None,
-    ) -> TradeOff:
-        if check_neighbors(neighbors) != "replace_one":
+    def _guarantee(self, noise: Fraction, steps: int, neighbors: Neighbors) -> TradeOff:
+        if neighbors != "replace_one":
             raise RelationMismatch(
                 "batches of a fixed size must be of a public number of records, and their proof is "
                 'of one record replaced; neighbors="add_remove" was given. Write '
                 'neighbors="replace_one", or sample by PoissonBatches or TruncatedPoissonBatches'
             )
-        noise = exact_positive(noise_multiplier, "noise_multiplier")
-        step = without_replacement(
-            gdp(Fraction(2) / noise), records=self.records, batch=self.batch_size
-        )
-        return step.curve ** self.taken(steps)
+        step = without_replacement(gdp(2 / noise), records=self.records, batch=self.batch_size)
+        return step.curve**steps

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, cast, final
 
 from neyman.arguments import whole
+from neyman.calls import plain_calls_of
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, exact_positive, rational, text
 from neyman.printable import shortened
@@ -24,6 +25,7 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _KEYS: Final = {"sampler", "noise_multiplier", "clip", "steps", "planned", "start", "seeds"}
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
@@ -165,6 +167,10 @@ class Phase:
             clip: the clipping norm.
             start: the sampler's first step in this phase.
             seeds: digests of the sampler's seeds.
+
+        Guarantee: gdp(1 / noise_multiplier) ** passes under "add_remove", if a record's absence
+            moves no other record to another step; gdp(2 / noise_multiplier) ** passes under
+            "replace_one".
         """
         return Phase(
             noise_multiplier=exact(noise_multiplier, "noise_multiplier"),

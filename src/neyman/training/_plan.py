@@ -232,7 +232,7 @@ def plan_training(
 def _updates(epochs: Real | None, steps: int | None, rate: Fraction) -> int:
     if (epochs is None) == (steps is None):
         raise InvalidParameter(
-            "a training is so many epochs or so many updates long; "
+            "the length of a training is given by epochs or by steps; "
             + ("both were given. " if steps is not None else "neither was given. ")
             + "Write one of epochs=10 and steps=1000"
         )
@@ -249,7 +249,7 @@ def _failure(delta: Real, records: int) -> Fraction:
             f"delta must be above 0, which Gaussian noise does not reach, and below 1/records = "
             f"{1 / records:.3g}; {given('delta', delta)} was given. At 1/records a mechanism may "
             "publish one record, picked at random, in full. Write a delta far below it, such as "
-            f"{0.01 / records:.0e}"
+            + f"{0.01 / records:.0e}".replace("e-0", "e-")
         )
     return failure
 
@@ -264,7 +264,7 @@ def _noise(
 ) -> Fraction:
     if (noise_multiplier is None) == (epsilon is None):
         raise InvalidParameter(
-            "the noise is given, or the epsilon that it shall reach; "
+            "the noise is given by noise_multiplier or by an epsilon to reach; "
             + ("both were given. " if epsilon is not None else "neither was given. ")
             + "Write one of noise_multiplier=1.0 and epsilon=3"
         )

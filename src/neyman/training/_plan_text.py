@@ -25,7 +25,7 @@ def plan_text(plan: "TrainingPlan") -> str:
     rows = [
         ("Records", f"{plan.records:,}; the number is public"),
         ("Physical batch", f"{plan.batch:,} records expected"),
-        ("Accumulation", f"{plan.accumulation:,} physical batches for one update"),
+        ("Accumulation", _several(plan.accumulation)),
         ("Logical batch", f"{size:,} records expected in one update"),
         ("Sampling rate", f"{size:,} / {plan.records:,} = {_brief(plan.rate)}"),
         ("Updates", f"{plan.steps:,} optimizer steps, {_brief(plan.epochs)} epochs"),
@@ -65,6 +65,10 @@ def _conditions(plan: "TrainingPlan") -> list[str]:
         "sample",
         f"no more than {plan.steps:,} updates are taken, and nothing else of the data is published",
     ]
+
+
+def _several(batches: int) -> str:
+    return "none" if batches == 1 else f"{batches:,} physical batches for one update"
 
 
 def _delta(share: Fraction) -> str:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from neyman.accounting import dp_sgd, truncated_poisson, truncated_poisson_places
 from neyman.arguments import whole
+from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff, gdp
-from neyman.numerics import Real, exact_positive
 from neyman.overriding import override
-from neyman.sensitivity import Neighbors, check_neighbors
+from neyman.sensitivity import Neighbors
 from neyman.training._binomial import binomial_count
 from neyman.training._sampler import IndexArray, Sampler, exact_rate
 
@@ -31,6 +31,7 @@ class Padded(NamedTuple):
     mask: NDArray[np.bool_]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoissonBatches(Sampler):
@@ -79,16 +80,11 @@ class PoissonBatches(Sampler):
         return float(self.rate * self.records)
 
     @override
-    def guarantee(
-        self,
-        *,
-        noise_multiplier: Real,
-        neighbors: Neighbors = "add_remove",
-        steps: int | None = None,
-    ) -> TradeOff:
-        return dp_sgd(noise_multiplier, self.rate, self.taken(steps), neighbors=neighbors)
+    def _guarantee(self, noise: Fraction, steps: int, neighbors: Neighbors) -> TradeOff:
+        return dp_sgd(noise, self.rate, steps, neighbors=neighbors)
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncatedPoissonBatches(Sampler):
@@ -153,20 +149,13 @@ class TruncatedPoissonBatches(Sampler):
         return float(self.rate * self.records)
 
     @override
-    def guarantee(
-        self,
-        *,
-        noise_multiplier: Real,
-        neighbors: Neighbors = "add_remove",
-        steps: int | None = None,
-    ) -> TradeOff:
-        count = self.taken(steps)
-        f = gdp(1 / exact_positive(noise_multiplier, "noise_multiplier"))
-        if check_neighbors(neighbors) == "add_remove":
+    def _guarantee(self, noise: Fraction, steps: int, neighbors: Neighbors) -> TradeOff:
+        f = gdp(1 / noise)
+        if neighbors == "add_remove":
             places = truncated_poisson_places(
                 f, sampling_probability=self.rate, most=self.most, places=self.records
             )
-            return places**count
+            return places**steps
         step = truncated_poisson(
             f,
             sampling_probability=self.rate,
@@ -175,9 +164,10 @@ class TruncatedPoissonBatches(Sampler):
             neighbors=neighbors,
             dropped="at_random",
         )
-        return step**count
+        return step**steps
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CyclicPoisson(Sampler):
@@ -233,12 +223,5 @@ class CyclicPoisson(Sampler):
         return float(self.rate * self.records / self.bands)
 
     @override
-    def guarantee(
-        self,
-        *,
-        noise_multiplier: Real,
-        neighbors: Neighbors = "add_remove",
-        steps: int | None = None,
-    ) -> TradeOff:
-        of_one = -(-self.taken(steps) // self.bands)
-        return dp_sgd(noise_multiplier, self.rate, of_one, neighbors=neighbors)
+    def _guarantee(self, noise: Fraction, steps: int, neighbors: Neighbors) -> TradeOff:
+        return dp_sgd(noise, self.rate, -(-steps // self.bands), neighbors=neighbors)

@@ -1,16 +1,17 @@
 """What the phases of a training guarantee together."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Final
 
 from neyman.accounting import dp_sgd
 from neyman.arguments import whole
-from neyman.curves import TradeOff, compose, dominated_by, gdp
+from neyman.curves import TradeOff, compose, dominated_by, gdp, identity, mixture
 from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.training._phase import Phase
 from neyman.training._sampler import sampler_from_json
 
-__all__ = ["guarantee_of"]
+__all__ = ["guarantee_of", "known_batches"]
 
 _MOST_PASSES: Final = 2**52
 
@@ -32,6 +33,25 @@ def guarantee_of(phases: Iterable[Phase], neighbors: Neighbors) -> TradeOff:
     """
     relation = check_neighbors(neighbors)
     return compose(*(_price(part, relation) for part in _parts(phases)))
+
+
+def known_batches(
+    noise: Fraction, chance: Fraction, steps: int, neighbors: Neighbors = "add_remove"
+) -> TradeOff:
+    """Return the guarantee of Poisson-sampled steps against who knows which have a record.
+
+        mixture([chance, 1 - chance], [gdp(moved / noise), identity()]) ** steps
+
+    with moved = 2 under replace_one, else 1.
+    """
+    once = _once(noise, neighbors)
+    each = mixture([chance, 1 - chance], [once, identity()]) if 0 < chance < 1 else once
+    return each**steps
+
+
+def _once(noise: Fraction, neighbors: Neighbors) -> TradeOff:
+    """Return the guarantee of a step in which a record is."""
+    return gdp((2 if neighbors == "replace_one" else 1) / noise)
 
 
 def _parts(phases: Iterable[Phase]) -> Iterator[list[Phase]]:
@@ -79,9 +99,8 @@ def _poisson(phase: Phase, neighbors: Neighbors) -> TradeOff:
 def _passes(phase: Phase, neighbors: Neighbors) -> TradeOff:
     """Each record is in one step of each pass: without amplification, which none is proved for."""
     times = whole("passes", phase.sampler.get("passes"), 0, _MOST_PASSES)
-    moved = 1 if neighbors == "add_remove" else 2
     # It is in no more steps than were taken.
-    return dominated_by(gdp(moved / phase.noise_multiplier) ** min(times, phase.steps))
+    return dominated_by(_once(phase.noise_multiplier, neighbors) ** min(times, phase.steps))
 
 
 _PRICED: Final[Mapping[str, Callable[[Phase, Neighbors], TradeOff]]] = {

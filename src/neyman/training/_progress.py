@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neyman.curves import TradeOff
+from neyman.curves._solvers._several import epsilons_of
 from neyman.numerics import Array
 from neyman.sensitivity import Neighbors
 from neyman.training._phase import Phase
@@ -34,9 +35,14 @@ def along(phases: Sequence[Phase], neighbors: Neighbors, delta: float, points: i
     even = np.linspace(0, int(ends[-1]), points, dtype=np.int64)
     few = ends if len(ends) <= points else ends[-1:]
     steps = np.unique(np.concatenate([even, few]))
-    epsilon = [_until(phases, neighbors, ends, int(step)).epsilon(delta) for step in steps]
+    curves = [_until(phases, neighbors, ends, int(step)) for step in steps]
+    epsilon = epsilons_of(curves, delta) if 0 < delta < 1 else np.full(steps.size, np.inf)
+    # The last is what the whole training is said to have.
+    epsilon[-1] = np.inf
+    for i in np.flatnonzero(np.isinf(epsilon)).tolist():
+        epsilon[i] = curves[i].epsilon(delta)
     # Each is an upper bound on its own; a later one is a bound of all before it.
-    return Progress(steps, np.minimum.accumulate(np.asarray(epsilon)[::-1])[::-1])
+    return Progress(steps, np.minimum.accumulate(epsilon[::-1])[::-1])
 
 
 def _until(phases: Sequence[Phase], neighbors: Neighbors, ends: IndexArray, step: int) -> TradeOff:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final, cast, final
 
 from neyman.arguments import brief, check_name, whole
+from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
@@ -67,6 +68,7 @@ class Check:
     passed: bool
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord(Displayed):
@@ -135,6 +137,7 @@ class RunRecord(Displayed):
                 f"ranks must be increasing numbers from 0 to world - 1 = {self.world - 1}; got "
                 f"{brief(self.ranks)}. Write the ranks of torch.distributed"
             )
+        object.__setattr__(self, "phases", _phases(self.phases))
         several = (self.phases, self.assumptions, self.checks, self.findings, self.versions)
         if max(map(len, several)) > MOST_ITEMS:
             raise InvalidParameter(
@@ -146,6 +149,9 @@ class RunRecord(Displayed):
     @property
     def curve(self) -> TradeOff:
         """The guarantee of the phases together, computed now.
+
+        Guarantee: holds if each phase did what it records, and no step of a seed was taken twice;
+            `doctor` looks.
 
         Raises:
             InvalidParameter: if nothing is known of a sampler.
@@ -333,3 +339,14 @@ def _mapping(value: object) -> Mapping[str, object]:
 def _is_record(place: Path) -> bool:
     with place.open("rb") as file:
         return f'"format": "{_FORMAT}"'.encode() in file.read(_HEAD)
+
+
+def _phases(given: object) -> tuple[Phase, ...]:
+    kind, listed = type(given).__name__, isinstance(given, tuple | list)
+    phases = tuple(cast("Iterable[object]", given)) if listed else ()
+    if not listed or not all(isinstance(one, Phase) for one in phases):
+        raise InvalidParameter(
+            f"phases must be a tuple of Phase; got an object of type {kind}, or with other things "
+            "in it. Write phases=(Phase.of(sampler, ...),)"
+        )
+    return cast("tuple[Phase, ...]", phases)

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Final, TypeAlias, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from neyman.arguments import whole
+from neyman.arguments import brief, whole
 from neyman.curves import TradeOff
 from neyman.errors import InvalidCall, InvalidParameter
-from neyman.numerics import Real, exact, rational, text
+from neyman.numerics import Real, exact, exact_positive, rational, text
 from neyman.overriding import override
-from neyman.sensitivity import Neighbors
+from neyman.sensitivity import Neighbors, check_neighbors
 from neyman.training._binomial import MOST_RECORDS
 from neyman.training._stream import Stream, check_seed, digest_of_seed, new_seed
 
@@ -191,7 +191,7 @@ class Sampler(Batches):
     def normalizer(self) -> float:
         """The public number that a summed gradient is divided by; no function of the data."""
 
-    @abstractmethod
+    @final
     def guarantee(
         self,
         *,
@@ -211,6 +211,12 @@ class Sampler(Batches):
             InvalidParameter: if a number is outside.
             RelationMismatch: if nothing is proved for this relation.
         """
+        noise = exact_positive(noise_multiplier, "noise_multiplier")
+        return self._guarantee(noise, self.taken(steps), check_neighbors(neighbors))
+
+    @abstractmethod
+    def _guarantee(self, noise: Fraction, steps: int, neighbors: Neighbors) -> TradeOff:
+        """Return the guarantee of the first `steps` steps; what is given was checked."""
 
     @property
     def seed_digest(self) -> str:
@@ -277,8 +283,15 @@ def exact_rate(value: object) -> Fraction:
     Raises:
         InvalidParameter: if it is none.
     """
-    written = rational(value) if isinstance(value, str) else None
-    rate = exact(value, "rate") if written is None else written
+    if isinstance(value, str):
+        rate = rational(value)
+        if rate is None:
+            raise InvalidParameter(
+                f"rate as text must be a number or a fraction; got {brief(repr(value))}. Write one "
+                'such as "0.01" or "1/250"'
+            )
+    else:
+        rate = exact(value, "rate")
     if not 0 < rate <= 1:
         raise InvalidParameter(
             f"rate={text(rate)} must be a probability above 0; write one in (0, 1], such as "

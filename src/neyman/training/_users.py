@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from neyman.accounting import dp_sgd
 from neyman.arguments import whole
+from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
-from neyman.numerics import Real, exact_positive
 from neyman.overriding import override
 from neyman.sensitivity import Neighbors
 from neyman.training._binomial import binomial_count
@@ -21,6 +21,7 @@ from neyman.training._stream import Stream
 __all__ = ["Examples", "UserBatches"]
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserBatches(Sampler):
@@ -98,15 +99,8 @@ class UserBatches(Sampler):
         return float(self.rate * self.users * self.most)
 
     @override
-    def guarantee(
-        self,
-        *,
-        noise_multiplier: Real,
-        neighbors: Neighbors = "add_remove",
-        steps: int | None = None,
-    ) -> TradeOff:
-        noise = exact_positive(noise_multiplier, "noise_multiplier") / self.most
-        return dp_sgd(noise, self.rate, self.taken(steps), neighbors=neighbors)
+    def _guarantee(self, noise: Fraction, steps: int, neighbors: Neighbors) -> TradeOff:
+        return dp_sgd(noise / self.most, self.rate, steps, neighbors=neighbors)
 
 
 @final

@@ -4,7 +4,8 @@ import os
 import shutil
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +13,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
+
+from random_cases import SOAK
 
 
 class Store(ABC):
@@ -134,10 +137,43 @@ def postgres(postgres_server: Any) -> Iterator[Any]:
         yield connection
 
 
+@pytest.fixture
+def spark_settings() -> Mapping[str, str]:
+    """Spark compiles nothing and plans each statement once: a third of its time, for few rows.
+
+    The long trials have its defaults, and so have the tests that take `spark` itself.
+    """
+    if settings.get_current_profile_name() == SOAK:
+        return {}
+    return {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
+
+
+@contextmanager
+def configured(spark: Any, chosen: Mapping[str, str]) -> Iterator[None]:
+    """Give a session settings for a while."""
+    kept = {key: spark.conf.get(key) for key in chosen}
+    try:
+        for key, value in chosen.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, value in kept.items():
+            spark.conf.set(key, value)
+
+
 @pytest.fixture(params=["duckdb", "postgres", "spark"])
-def store(request: pytest.FixtureRequest) -> Store:
+def store(request: pytest.FixtureRequest, spark_settings: Mapping[str, str]) -> Iterator[Store]:
     """Each engine in turn."""
-    kinds = {"spark": SparkStore, "postgres": PostgresStore}
-    if request.param == "duckdb":
-        return DuckDBStore()
-    return kinds[request.param](request.getfixturevalue(request.param))
+    match request.param:
+        case "duckdb":
+            yield DuckDBStore()
+        case "postgres":
+            yield PostgresStore(request.getfixturevalue("postgres"))
+        case _:
+            spark = request.getfixturevalue("spark")
+            with configured(spark, spark_settings):
+                yield SparkStore(spark)

@@ -125,6 +125,12 @@ def answers(made: dict[str, Any]) -> dict[str, list[int]]:
     return {what: question.compute().tolist() for what, question in questions(made).items()}
 
 
+@pytest.fixture
+def spark_settings():
+    """Spark's defaults: what it compiles must not fail either."""
+    return {}
+
+
 @pytest.fixture(scope="module")
 def alone():
     """Without them DuckDB's answers will do: integers are the same on all engines."""

@@ -1,4 +1,4 @@
-"""`neyman convert`, `account`, `check`, `doctor`, `calibrate` and `explain`: no data."""
+"""`neyman convert`, `account`, `check`, `doctor`, `audit`, `calibrate` and `explain`: no data."""
 
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ def add_accounts(commands: Any) -> None:
     _add_account(commands)
     _add_check(commands)
     _add_doctor(commands)
+    _add_audit(commands)
     _add_calibrate(commands)
     _add_explain(commands)
 
@@ -113,6 +114,55 @@ def _add_doctor(commands: Any) -> None:
     doctor.add_argument("path", metavar="RUN.json", help="a run record")
     doctor.add_argument("--delta", help="of the guarantee that will be published")
     doctor.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_audit(commands: Any) -> None:
+    audit = command(
+        commands,
+        "audit",
+        module="_audit",
+        told="whether scores, or runs of a mechanism, refute a claim; status 1 if so",
+        description="Test a claimed guarantee. Scores are those of an attack: from many runs with "
+        "and without a record, or from one run with many canaries. A function is run on two "
+        "neighbouring inputs. A claim that holds is refuted with probability at most --level. A "
+        "claim that is not refuted is not proved: a better attack may refute it.",
+        examples=[
+            "audit scores.npz --claim 'gdp(1)'",
+            "audit scores.csv --claim 'dp_sgd(1.1, 0.01, 1000)' --delta 1e-5",
+            "audit my_module:noisy_count --data '[1, 0, 1]' --neighbor '[1, 0]' "
+            "--claim 'pure_dp(1)' --seconds 5",
+        ],
+    )
+    audit.add_argument(
+        "target",
+        metavar="SCORES|MODULE:FUNCTION",
+        help="an .npz or .csv file of scores, or a function of one input",
+    )
+    audit.add_argument(
+        "--claim",
+        required=True,
+        help="a guarantee such as 'gdp(1)' or 'dp_sgd(1.1, 0.01, 1000)'; or a file that holds one: "
+        "a run record, a ledger, the JSON of a release",
+    )
+    audit.add_argument(
+        "--level",
+        default="0.05",
+        help="probability of refuting a claim that holds, at most; 0.05 if left out",
+    )
+    audit.add_argument("--delta", help="also bound epsilon at this delta; one run needs it")
+    audit.add_argument(
+        "--canaries", metavar="SEED", help="the seed of the canaries of one run, in hexadecimal"
+    )
+    audit.add_argument(
+        "--commitment", metavar="DIGEST", help="that was published before the run, to be compared"
+    )
+    audit.add_argument("--seed", help="of what the test itself draws; drawn anew if left out")
+    audit.add_argument("--data", help="an input of the function, as JSON or module:name")
+    audit.add_argument("--neighbor", help="its neighbouring input, as JSON or module:name")
+    audit.add_argument(
+        "--seconds", default="10", help="for which a function is run; 10 if left out"
+    )
+    audit.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_explain(commands: Any) -> None:

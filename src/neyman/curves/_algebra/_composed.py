@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, final
 
 import numpy as np
@@ -40,6 +41,9 @@ from neyman.numerics import (
 from neyman.overriding import override
 
 __all__ = ["ComposedPair", "composed"]
+
+# Logarithms of delta between the depths to which lines are laid.
+_LEVEL = math.log(1000)
 
 
 @monotone
@@ -210,11 +214,21 @@ class ComposedPair(ProductPair):
 
 def _laid_once(side: Deltas, least: float) -> Deltas:
     """Return the profile by contours that are laid once, where delta is at least `least`."""
-    contour = contour_of(side) if least > 0 and isinstance(side, Pair) else None
-    if contour is None:
+    if least <= 0 or not isinstance(side, Pair):
         return side
+    # Down to a power of 1000: a price tries many tails of one release.
+    found = _ladder(side, math.floor(math.log(least) / _LEVEL))
+    return found or side
+
+
+# Both directions, for two depths.
+@lru_cache(maxsize=4)
+def _ladder(side: Pair, depth: int) -> Ladder | None:
+    contour = contour_of(side)
+    if contour is None:
+        return None
     top = float(contour.log_delta_bracket(np.zeros(())).upper)
-    return Ladder.over(contour.law, (top, math.log(least))) or side
+    return Ladder.over(contour.law, (top, depth * _LEVEL))
 
 
 def _total(bounds: list[tuple[Fraction | None, int]]) -> Fraction | None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from neyman.curves._order import inner_gaussian_square
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._between import ends_of
+from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._solvers._sources import ErasedSource
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
@@ -50,6 +51,8 @@ def _log_kept(failures: "Failures") -> Interval:
 def erased(core: Pair, failures: Iterable[tuple[Fraction, int]], already: Failures = ()) -> Pair:
     """Return core ⊗ f_{0,delta} ⊗ ..., with equal deltas counted together.
 
+    Beside a certain failure nothing else counts: f ⊗ f_{0,1} is f_{0,1}.
+
     Args:
         core: what is erased; not itself erased.
         failures: probabilities with their counts.
@@ -70,6 +73,8 @@ def erased(core: Pair, failures: Iterable[tuple[Fraction, int]], already: Failur
             kept[at] = _checked(delta, times + kept[at][1])
         else:
             kept.insert(at, _checked(delta, times))
+    if kept and kept[-1][0] == 1:
+        return ErasedPair(IdentityPair(), ((Fraction(1), 1),))
     return ErasedPair(core, tuple(kept)) if kept else core
 
 

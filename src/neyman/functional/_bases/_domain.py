@@ -215,6 +215,16 @@ class Interval(Side):
         return self.upper - self.lower
 
     @property
+    def middle(self) -> float:
+        """Half way between the ends."""
+        return float((self.lower + self.upper) / 2)
+
+    @property
+    def half(self) -> float:
+        """Half the distance of the ends."""
+        return float(self.length / 2)
+
+    @property
     @override
     def period(self) -> float:
         return 2 * float(self.length)

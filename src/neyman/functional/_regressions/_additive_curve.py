@@ -82,7 +82,7 @@ class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
         """
         terms = self.channels
         low, high = float(terms.response.lower), float(terms.response.upper)
-        found = terms.middle + terms.half * (self._polynomials(x) @ self.fit.mean)
+        found = terms.response.middle + terms.response.half * (self._polynomials(x) @ self.fit.mean)
         return np.asarray(np.clip(found, low, high), np.float64)
 
     def sd(self, x: npt.ArrayLike) -> Array:
@@ -93,7 +93,7 @@ class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
         Raises:
             InvalidParameter: as a call does.
         """
-        return self.channels.half * self.fit.deviation(self._polynomials(x))
+        return self.channels.response.half * self.fit.deviation(self._polynomials(x))
 
     @property
     def effects(self) -> tuple["Effect", ...]:
@@ -146,7 +146,7 @@ class Effect(Displayed):
         Raises:
             InvalidParameter: if a place is outside the domain, or as for `AdditiveCurve.fit`.
         """
-        found = self.curve.channels.half * (self._polynomials(x) @ self.curve.fit.mean)
+        found = self.curve.channels.response.half * (self._polynomials(x) @ self.curve.fit.mean)
         return np.asarray(found, np.float64)
 
     def sd(self, x: npt.ArrayLike) -> Array:
@@ -155,7 +155,7 @@ class Effect(Displayed):
         Raises:
             InvalidParameter: as a call does.
         """
-        return self.curve.channels.half * self.curve.fit.deviation(self._polynomials(x))
+        return self.curve.channels.response.half * self.curve.fit.deviation(self._polynomials(x))
 
     @property
     def importance(self) -> float:
@@ -163,7 +163,7 @@ class Effect(Displayed):
         fit, some = self.curve.fit, self.curve.channels.groups[self.features]
         means, part = fit.products[0, some], fit.mean[some]
         spread = fit.products[some, some] - np.outer(means, means)
-        return self.curve.channels.half * math.sqrt(max(float(part @ spread @ part), 0.0))
+        return self.curve.channels.response.half * math.sqrt(max(float(part @ spread @ part), 0.0))
 
     def grid(self, points: int) -> tuple[Array, Array]:
         """Return equally spaced places over the domain of one feature, and the effect there.

@@ -204,16 +204,6 @@ class AdditiveTerms:
             neighbors,
         )
 
-    @property
-    def middle(self) -> float:
-        """Half way between the bounds of the response."""
-        return float((self.response.lower + self.response.upper) / 2)
-
-    @property
-    def half(self) -> float:
-        """B, half the distance of the bounds."""
-        return float(self.response.length / 2)
-
     def values(self, places: Mapping[int, Array]) -> Array:
         """Return all polynomials at places, shape (..., functions), 0 of a feature without places.
 

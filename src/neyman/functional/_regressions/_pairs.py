@@ -133,16 +133,6 @@ class PairChannels:
         return self.counts.size + self.responses.size
 
     @property
-    def middle(self) -> float:
-        """c, half way between the bounds of the response."""
-        return float((self.response.lower + self.response.upper) / 2)
-
-    @property
-    def half(self) -> float:
-        """B, half the distance of the bounds."""
-        return float(self.response.length / 2)
-
-    @property
     def axes(self) -> tuple[Nodes, Nodes]:
         """Nodes of x, and the 2 K + 1 values that y is rounded to: that at place i is k = i - K."""
         step = float(self.response.length) / (2 * self.steps)

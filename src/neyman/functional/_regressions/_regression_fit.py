@@ -60,8 +60,8 @@ class RegressionFit(Displayed):
             )
         channels = table.channels
         values, deviations = smoother.read(table, sums)
-        values = np.where(known, channels.middle + channels.half * values, np.nan)
-        deviations = np.where(known, channels.half * deviations, np.nan)
+        values = np.where(known, channels.response.middle + channels.response.half * values, np.nan)
+        deviations = np.where(known, channels.response.half * deviations, np.nan)
         for array in (known, values, deviations):
             array.setflags(write=False)
         return cls(smoother, table, sums, known, values, deviations)
@@ -132,10 +132,12 @@ class RegressionFit(Displayed):
         check_generator(generator)
         times = whole("repetitions", repetitions, 2, 10**6)
         channels = self.table.channels
-        moves = channels.half * self._moves(generator, times, sampling=sampling)[:, self.known]
+        moves = (
+            channels.response.half * self._moves(generator, times, sampling=sampling)[:, self.known]
+        )
         spread = np.sqrt(np.mean(moves**2, axis=0))
         # A reading at a bound may not move at all.
-        scale = np.maximum(spread, 1e-9 * channels.half)
+        scale = np.maximum(spread, 1e-9 * channels.response.half)
         width = float(np.quantile(np.max(np.abs(moves) / scale, axis=1), share))
         reach = np.full(self.values.size, np.nan)
         reach[self.known] = width * scale

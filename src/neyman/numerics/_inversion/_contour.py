@@ -17,9 +17,10 @@ the line is bounded by the law's decay. Proofs: docs/theory/contour.md.
 
 import math
 from dataclasses import dataclass
-from typing import Self, final
+from typing import Self, TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.numerics._bracket import Array, Bracket
 from neyman.numerics._complex import ComplexArray
@@ -35,10 +36,14 @@ __all__ = [
     "TWO_PI",
     "Contour",
     "Functional",
+    "Rows",
     "Waves",
     "based",
     "even_step",
 ]
+
+# Which of several sums: a number for each threshold, or all of them in order.
+Rows: TypeAlias = npt.NDArray[np.intp] | slice
 
 _PI = Interval(np.asarray(math.pi), np.asarray(math.nextafter(math.pi, 4.0)))
 TWO_PI, _LOG_PI = _PI * 2, log(_PI)
@@ -95,28 +100,46 @@ class Waves:
         step: h, of at most 30 binary digits.
         flat: bounds the error of the sum, whatever t ...
         steep: ... and what comes to it per |t|.
+
+    Weights may have a row for each of several sums: then so have the bounds.
     """
 
     weight: ComplexArray
     step: float
-    flat: float
-    steep: float
+    flat: Array
+    steep: Array
 
     @classmethod
     @quiet
     def of(cls, weight: Disc, step: float) -> Self:
         """Bound the errors."""
-        size, count = weight.size, weight.value.size
-        flat = np.sum(weight.error + (3 * _width(count) + 70) * _UNIT * size)
+        size, count = weight.size, weight.value.shape[-1]
+        flat = np.sum(weight.error + (3 * _width(count) + 70) * _UNIT * size, axis=-1)
         steep = 2 * _UNIT * step * (size @ np.arange(float(count)))
         # What these sums themselves may lose.
         grown = 1 + (count + 8) * _UNIT
-        return cls(weight.value, step, float(flat) * grown, float(steep) * grown)
+        return cls(weight.value, step, flat * grown, steep * grown)
 
     @quiet
     def at(self, t: Array) -> Interval:
         """Bracket the sums."""
         return Interval.within(self.about(t), 0.0, self.flat + self.steep * np.abs(t))
+
+    @quiet
+    def at_each(self, t: Array, which: Rows) -> Interval:
+        """Bracket sums of several rows, at a threshold for each of those that `which` names."""
+        error = self.flat[which] + self.steep[which] * np.abs(t)
+        return Interval.within(self.about_each(t, which), 0.0, error)
+
+    def about_each(self, t: Array, which: Rows) -> Array:
+        """Return the same as they are computed."""
+        count = self.weight.shape[-1]
+        width = _width(count)
+        weight = np.zeros((t.size, -(-count // width) * width), dtype=np.complex128)
+        weight[:, :count] = self.weight[which]
+        inner, outer = self._factors(t, width, weight.shape[1] // width)
+        sums = (weight.reshape(*outer.shape, width) @ inner[:, :, None])[:, :, 0]
+        return np.sum(sums * outer, axis=1).real
 
     def about(self, t: Array) -> Array:
         """Return the sums as they are computed."""
@@ -133,11 +156,16 @@ class Waves:
         return np.concatenate([self._part(part, weight) for part in parts])
 
     def _part(self, t: Array, weight: ComplexArray) -> Array:
-        """e^(-i (u_a + u_b) t) factors: a product of two short matrices serves all heights."""
+        """A product of two short matrices serves all heights."""
         rows, width = weight.shape
+        inner, outer = self._factors(t, width, rows)
+        return np.sum((inner @ weight.T) * outer, axis=1).real
+
+    def _factors(self, t: Array, width: int, rows: int) -> tuple[ComplexArray, ComplexArray]:
+        """Return both factors of e^(-i (u_a + u_b) t)."""
         inner = np.exp(-1j * np.outer(t, self.step * np.arange(float(width))))
         outer = np.exp(-1j * np.outer(t, self.step * width * np.arange(float(rows))))
-        return np.sum((inner @ weight.T) * outer, axis=1).real
+        return inner, outer
 
 
 def based(value: Interval, step: float) -> Interval:
@@ -195,6 +223,12 @@ class Bounds:
         about = self.logs[:, :, None] - np.multiply.outer(self.gap.upper, t)
         best = about.argmin(axis=1)
         return (self.logs[_ROWS, best] - self.gap.at(best) * t).upper
+
+    def at_each(self, t: Array, which: Rows) -> Array:
+        """Bound the same of several sums, at a threshold for each of those that `which` names."""
+        logs = self.logs[:, which]
+        best = (logs - np.multiply.outer(t, self.gap.upper)).argmin(axis=2)
+        return (logs[_ROWS, np.arange(t.size), best] - self.gap.at(best) * t).upper
 
 
 @final

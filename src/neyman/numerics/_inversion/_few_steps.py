@@ -4,10 +4,12 @@ The line of the whole law does not decay there: see `_largest_step`.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.numerics._bracket import Array, Bracket
 from neyman.numerics._interval import Interval
@@ -70,6 +72,20 @@ class FewSteps:
     def log_tail(self, t: Array) -> Bracket:
         """Bracket log delta at thresholds t >= 0; where nothing is found, by -inf and 0."""
         lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
+        for group, _, found in self.served(t, _NARROW if t.size <= _SINGLE else _CURVE):
+            lower[group] = np.maximum(lower[group], found.lower)
+            upper[group] = np.minimum(upper[group], found.upper)
+        return Bracket(lower, upper)
+
+    def served(
+        self, t: Array, narrow: float
+    ) -> Iterator[tuple[npt.NDArray[np.intp], LargestStep, Bracket]]:
+        """Yield contours, the thresholds that each was asked and its brackets.
+
+        Args:
+            t: thresholds >= 0.
+            narrow: a relative width that needs no other contour.
+        """
         waiting = [np.argsort(t)] if t.size else []
         while waiting:
             group = waiting.pop()
@@ -78,16 +94,12 @@ class FewSteps:
             here = self._near(float(t[group[middle]]))
             if here is not None:
                 found = here.log_bracket(t[group])
-                good = found.upper - found.lower <= (_NARROW if t.size <= _SINGLE else _CURVE)
-                lower[group], upper[group] = (
-                    np.maximum(lower[group], found.lower),
-                    np.minimum(upper[group], found.upper),
-                )
+                good = found.upper - found.lower <= narrow
+                yield group, here, found
             # What is not settled is asked about for itself, on either side.
             good[middle] = True
             parts = group[:middle][~good[:middle]], group[middle + 1 :][~good[middle + 1 :]]
             waiting += [part for part in parts if part.size]
-        return Bracket(lower, upper)
 
     def _near(self, t: float) -> LargestStep | None:
         # One step, from which the others take what they lose without a hit.

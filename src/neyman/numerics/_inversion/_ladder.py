@@ -7,6 +7,8 @@ import numpy as np
 
 from neyman.numerics._bracket import Array, Bracket, exp_outward
 from neyman.numerics._inversion._contour import DELTA, Contour
+from neyman.numerics._inversion._few_steps import FewSteps
+from neyman.numerics._inversion._largest_step import LargestStep
 from neyman.numerics._inversion._tails import ContourTails
 from neyman.numerics._laws._loss_law import LossSum
 
@@ -14,6 +16,8 @@ __all__ = ["Ladder"]
 
 # Levels of log delta at which lines are looked for; neighbours share one.
 _LEVELS = 48
+# The relative width of a bracket by the largest step that needs no other contour.
+_NARROW = 5e-10
 
 
 @final
@@ -24,7 +28,7 @@ class Ladder:
     Every contour bounds the functional at every threshold; near its own it does so tightly.
     """
 
-    contours: tuple[Contour, ...]
+    contours: "tuple[Contour | LargestStep, ...]"
     centres: Array
 
     @classmethod
@@ -38,10 +42,13 @@ class Ladder:
         Returns:
             None where one of the lines could not be laid.
         """
-        targets = np.linspace(*levels, _LEVELS)
+        targets, tails = np.linspace(*levels, _LEVELS), ContourTails(law, DELTA)
+        few = tails.few
+        if few is not None:
+            return cls._of_few(few, tails.sketch(log_tail=levels).near_tail(targets))
         rungs: list[tuple[float, Contour]] = []
         served = 0
-        for group, line, found in ContourTails(law, DELTA).thresholds(targets):
+        for group, line, found in tails.thresholds(targets):
             if not np.isfinite([found.lower, found.upper]).all():
                 return None
             middle = float(np.mean(found.lower + found.upper)) / 2
@@ -51,6 +58,15 @@ class Ladder:
             return None
         rungs.sort(key=lambda rung: rung[0])
         return cls(tuple(contour for _, contour in rungs), np.asarray([at for at, _ in rungs]))
+
+    @classmethod
+    def _of_few(cls, few: FewSteps, t: Array) -> "Ladder | None":
+        """Lay contours by the largest step, where lines of the whole sum are long."""
+        t = np.maximum(t, 0.0)
+        found = [(float(t[at[at.size // 2]]), line) for at, line, _ in few.served(t, _NARROW)]
+        found.sort(key=lambda rung: rung[0])
+        centres, lines = np.asarray([at for at, _ in found]), tuple(line for _, line in found)
+        return cls(lines, centres) if found else None
 
     def delta_bracket(self, epsilon: Array) -> Bracket:
         """Bracket delta at finite epsilon, each by the contour that is nearest."""

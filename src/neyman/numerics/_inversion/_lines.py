@@ -187,11 +187,16 @@ def planned(
 
 
 def laid(law: LossSum, plan: Plan, nodes: SumNodes) -> Line | None:
-    """Return the line, by nodes prepared for a span that holds the plan's."""
+    """Return the line, by nodes prepared for a span that holds the plan's.
+
+    None where K leaves the doubles, or is lost on half of a long line.
+    """
     c, u = plan.c, plan.u
     most, real = nodes.most(plan.points), nodes.real(np.asarray([c]))
     known, at = np.isfinite(most), int(np.searchsorted(plan.points, c))
     if not known[at] or not np.isfinite(real.value[0]) or not np.isfinite(real.error[0]):
+        return None
+    if u.size > _STEADY_NODES + 1 and not _followed(nodes, c, u, float(real.value[0])):
         return None
     line, removed = line_without(law, nodes, c, u)
     value, error = line
@@ -203,6 +208,15 @@ def laid(law: LossSum, plan: Plan, nodes: SumNodes) -> Line | None:
     off = Interval.within(np.zeros(()), 0.0, error[0])
     points, values = plan.points[known], most[known]
     return Line(c, plan.step, u, line - base, base, off, points, values, nodes, removed)
+
+
+def _followed(nodes: SumNodes, c: float, u: Array, top: float) -> bool:
+    """Return whether K is known on the lower half of a long line; else it would tell nothing.
+
+    What is not known there is only bounded by e^K(c), so the sum is off by 1/(πu) at least.
+    """
+    value, error = nodes.line(c, np.asarray([0.0, u[u.size // 2]])).at(1)
+    return bool(value.real - error <= top and error < _KNOWN)
 
 
 def _on_line(c: float, u: Array) -> ComplexArray:

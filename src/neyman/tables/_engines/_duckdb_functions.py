@@ -8,8 +8,9 @@ is marked as such, so that only a comparison with a database of nobody's tells t
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Final, TypeAlias
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Final, TypeAlias, final
 
 import duckdb
 
@@ -22,6 +23,8 @@ __all__ = ["stand_ins"]
 
 _Function: TypeAlias = tuple[object, ...]
 
+# A question is looked at when it is made, before its charge and as it runs.
+_REMEMBERED: Final = 16
 _NAME: Final = "lower(function_name)"
 # All that tells one overload from another.
 _FUNCTIONS: Final = (
@@ -47,17 +50,31 @@ def stand_ins(connection: duckdb.DuckDBPyConnection, *texts: str) -> list[str]:
     return [name for name in called if not found.get(name, set()) <= known.get(name, set())]
 
 
-def _called(connection: duckdb.DuckDBPyConnection, text: str) -> set[str]:
+@final
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A statement's text; every connection parses it alike, so one text is like another."""
+
+    text: str
+    connection: duckdb.DuckDBPyConnection = field(compare=False, repr=False)
+
+
+def _called(connection: duckdb.DuckDBPyConnection, text: str) -> frozenset[str]:
     """Return the functions that a statement calls, and those that DuckDB's own macros call."""
+    return _calls_of(_Text(text, connection))
+
+
+@lru_cache(_REMEMBERED)
+def _calls_of(statement: _Text) -> frozenset[str]:
     called: set[str] = set()
     known = _built_in()
-    waiting = [text]
+    waiting = [statement.text]
     while waiting:
-        for name in _named(connection, waiting.pop()) - called:
+        for name in _named(statement.connection, waiting.pop()) - called:
             called.add(name)
             waiting += _bodies(known.get(name, set()))
     # COUNT(*) is "count_star" to the parser; whoever reads the statement takes it for "count".
-    return called | (words_before_brackets(text, "duckdb") & known.keys())
+    return frozenset(called | (words_before_brackets(statement.text, "duckdb") & known.keys()))
 
 
 def _bodies(overloads: Iterable[_Function]) -> Iterator[str]:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from sqlglot import TokenType, exp, tokenize
 
@@ -12,6 +13,8 @@ from neyman.tables._sql import Tree
 
 __all__ = ["Spelling", "Words", "in_digits", "words_before_brackets"]
 
+# A question is looked at when it is made, before its charge and as it runs.
+_REMEMBERED: Final = 16
 _PLAIN = re.compile(r"[0-9A-Za-z.:+-]*")
 
 Words: TypeAlias = Mapping[type[Tree], Callable[[Any], Tree]]
@@ -53,16 +56,17 @@ def in_digits(node: exp.Literal, decoded: Callable[[str], Tree]) -> Tree:
     return decoded(node.this.encode().hex())
 
 
-def words_before_brackets(text: str, dialect: str) -> set[str]:
+@lru_cache(_REMEMBERED)
+def words_before_brackets(text: str, dialect: str) -> frozenset[str]:
     """Return all that a statement can call, in lower case: each bare word before a bracket.
 
     Some of them are no calls, as IN is none.
     """
     tokens = tokenize(text, dialect)
-    return {
+    return frozenset(
         word.text.lower()
         for word, after in pairwise(tokens)
         if after.token_type == TokenType.L_PAREN
         and word.token_type not in {TokenType.IDENTIFIER, TokenType.STRING}
         and word.text.isidentifier()
-    }
+    )
