@@ -71,9 +71,10 @@ def _of_room(room: str) -> Iterator[str]:
     yield f"# {room}\n\n```{{eval-rst}}\n.. automodule:: {room}\n   :no-members:\n\n"
     for name in module.__all__:
         found = getattr(module, name)
-        # A constant has no docstring of its own but that of its type.
+        # A constant, or another library's type, has no docstring of its own.
         kind = "autoclass" if isinstance(found, type) else "autofunction"
-        yield f".. {kind if callable(found) else 'py:data'}:: {room}.{name}\n"
+        ours = callable(found) and found.__module__.startswith("neyman")
+        yield f".. {kind if ours else 'py:data'}:: {room}.{name}\n"
     yield "```\n"
 
 

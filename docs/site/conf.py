@@ -14,6 +14,8 @@ source_suffix = {".md": "markdown"}
 html_theme = "furo"
 html_title = "neyman"
 html_show_sourcelink = False
+# It is part of the first page.
+exclude_patterns = ["README.md"]
 myst_heading_anchors = 4
 # Examples are copied without their prompts and answers.
 copybutton_exclude = ".linenos, .gp, .go"
@@ -62,10 +64,11 @@ def as_restructured(_app, _what, _name, _found, _options, lines):
 
 
 def _plain(line):
-    """Take the meaning from what stands outside of backticks."""
-    parts = line.split("`")
+    """Take the meaning from signs outside of backticks, but for the mark of a list."""
+    bullet = re.match(r"\s*\* |", line)[0]
+    parts = line[len(bullet) :].split("`")
     parts[::2] = [_MARKS.sub(r"\\\g<0>", part) for part in parts[::2]]
-    return "`".join(parts)
+    return bullet + "`".join(parts)
 
 
 def setup(app):
