@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # How many processes run the tests, each on a core: `make test WORKERS=8`.
 WORKERS ?= 2
 .DEFAULT_GOAL := help
-.PHONY: help demo gallery test soak lint types docs bench dist clean
+.PHONY: help demo gallery test soak lint types docs site bench dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -37,6 +37,10 @@ $(VENV)/installed: pyproject.toml docs/gallery/requirements.txt | $(VENV)/pyvenv
 
 $(VENV)/benchmarks: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@
+
+$(VENV)/pages: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[pages]'
 	touch $@
 
 demo: $(VENV)/demo  ## private statistics of 336,776 real flights: report, picture, ledger
@@ -68,6 +72,9 @@ docs: $(VENV)/installed  ## run every example of the docs and draw its figures
 	$(BIN)/python docs/figures.py
 	$(BIN)/python docs/spec_keys.py
 	$(BIN)/python -m pytest docs README.md src
+
+site: $(VENV)/pages  ## build the site, build/site/index.html; a warning is an error
+	$(BIN)/python docs/site/build.py
 
 bench: $(VENV)/benchmarks  ## measure against the peers, side by side; writes benchmarks/results
 	$(BIN)/python -m benchmarks
