@@ -41,9 +41,10 @@ MEMORY = Path("/dev/shm")
 ROOM = 2 << 30
 
 SPARK = "tests/tables/engines/"
-# What forks comes before Spark, whose client must not be forked: the child would answer for it.
-# Spark's tests stay in one process, and so must not be left to the end.
-FIRST = ("tests/ledger/", SPARK)
+# What forks comes before Spark, whose client must not be forked: the child would answer for it; and
+# before JAX, whose threads do not live in the child. Spark's tests stay in one process, and so must
+# not be left to the end.
+FIRST = ("tests/ledger/", "tests/opacus/", SPARK)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
