@@ -70,9 +70,10 @@ class Contours:
         off = Interval.within(np.zeros(tops.shape), 0.0, exponent.error[:, :1])
         weight = _weights(exponent - tops, off, c, u)
         base = based(Interval.exactly(tops), step)
-        # The hints at where a decay matters are of the smallest sum.
-        least = float(counts.sum(axis=1).min())
-        decays = np.stack([part.decay(c, last, least) for part in parts])
+        # A decay matters where that of the smallest sum does.
+        copies = np.asarray([part.copies for part in parts])
+        hints = (np.min(counts @ copies) / copies).tolist()
+        decays = np.stack([p.decay(c, last, n) for p, n in zip(parts, hints, strict=True)])
         values = Interval.exactly(most) + DELTA.log_chernoff(points)
         ends = np.zeros((len(counts), 1))
         values = Interval.exactly(np.concatenate([values.upper, ends], axis=1)) - base
