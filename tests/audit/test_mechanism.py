@@ -149,6 +149,10 @@ def test_time_ends_an_audit_and_bets_end_it_early():
     assert broken.refuted
     assert broken.bound is None
     assert "stopped early" in str(broken)
+    # Counts that ended because of what they were are no evidence of a bound.
+    assert "mu >=" not in str(broken.verdict)
+    with pytest.raises(InvalidCall, match="draws="):
+        broken.verdict.mu()
     assert broken.p_value <= 0.05
 
 

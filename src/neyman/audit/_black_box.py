@@ -289,6 +289,7 @@ class _Audit:
             detectable_mu=detectable,
             claimed_mu=claimed,
             seed=self.seed,
+            early=early,
         )
         return MechanismAudit(
             verdict=verdict,

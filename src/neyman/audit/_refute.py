@@ -18,6 +18,7 @@ from neyman.audit._scores import read_scores
 from neyman.audit._statistic import Counts, ErrorRates, Statistic
 from neyman.calls import plain_calls
 from neyman.displayed import Displayed
+from neyman.errors import InvalidCall
 from neyman.numerics import at_least, at_most
 
 __all__ = ["Verdict", "refute"]
@@ -39,6 +40,7 @@ class Verdict(Displayed):
             eight cases of ten, about, at the best threshold; None where no mechanism is as bad.
         claimed_mu: the mu of the advantage that the claim allows; its own mu if it is Gaussian.
         seed: of the split that the rule was learnt from; None where the rule was given.
+        early: whether bets ended the counts because of what they were: then they give no bound.
     """
 
     claim: Claim
@@ -49,6 +51,7 @@ class Verdict(Displayed):
     detectable_mu: float | None
     claimed_mu: float
     seed: int | None
+    early: bool = False
 
     @property
     def refuted(self) -> bool:
@@ -56,7 +59,11 @@ class Verdict(Displayed):
         return self.p_value <= self.level
 
     def mu(self) -> LowerBound:
-        """Return the largest mu for which the same rule and counts refute mu-GDP."""
+        """Return the largest mu for which the same rule and counts refute mu-GDP.
+
+        Raises:
+            InvalidCall: if bets ended the counts early.
+        """
         return mu_bound(self._statistic(), self.level, self.rule, self.seed)
 
     def epsilon(self, delta: float) -> LowerBound:
@@ -67,6 +74,7 @@ class Verdict(Displayed):
 
         Raises:
             InvalidParameter: if it is outside.
+            InvalidCall: if bets ended the counts early.
         """
         check_delta(delta)
         return epsilon_bound(self._statistic(), delta, self.level, self.rule, self.seed)
@@ -76,6 +84,9 @@ class Verdict(Displayed):
 
         The true rates of the rule lie on or below this line with probability 1 - level at least,
         and the claim is refuted where its whole curve lies above.
+
+        Raises:
+            InvalidCall: if bets ended the counts early.
         """
         return region(self._statistic(), self.level)
 
@@ -87,9 +98,12 @@ class Verdict(Displayed):
         return (
             f"{brief(self.claim)} {found} at level {self.level:g}: p = {at_most(self.p_value, 3)}. "
             f'The rule "score {sign} {rule.threshold:.4g}" calls {rates[1]:.3g} % of {c.inside:,} '
-            f"runs with the record in, and {rates[0]:.3g} % of {c.outside:,} without; by this "
-            f"rule, mu >= {at_least(self.mu().value, 3)}. {self.power()}"
+            f"runs with the record in, and {rates[0]:.3g} % of {c.outside:,} without"
+            f"{self._bound()}. {self.power()}"
         )
+
+    def _bound(self) -> str:
+        return "" if self.early else f"; by this rule, mu >= {at_least(self.mu().value, 3)}"
 
     def power(self) -> str:
         """Say what the test would have refuted."""
@@ -103,6 +117,11 @@ class Verdict(Displayed):
         )
 
     def _statistic(self) -> Statistic:
+        if self.early:
+            raise InvalidCall(
+                "a bound needs counts whose number was fixed beforehand; bets ended these early, "
+                "because of what they were. Write draws= in place of seconds="
+            )
         return Statistic(self.counts, self.rule.weight)
 
 
