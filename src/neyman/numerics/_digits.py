@@ -31,5 +31,5 @@ def _written(value: float | Fraction, context: Context) -> str:
     exact = Fraction(value)
     number = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
     number = number.normalize(context)
-    plain = -7 < number.adjusted() < max(context.prec, 7)
+    plain = -5 < number.adjusted() < max(context.prec, 7)
     return f"{number:f}" if plain or not number else f"{number:e}"
