@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from neyman.curves import Pair, Tails, approx_dp, bounded_range, gdp, laplace, pure_dp
+from neyman.curves import Pair, Summaries, Tails, approx_dp, bounded_range, gdp, laplace, pure_dp
 
 CLOSED = [gdp(0.3), gdp(1), gdp(5), pure_dp(0.2), pure_dp(3), laplace(0.2), laplace(3)]
 CLOSED += [bounded_range(0.2), bounded_range(3)]
@@ -188,8 +188,8 @@ class Twin(Pair):
     def cumulant(self, s):
         return self.core.cumulant(s)
 
-    def outer_pure(self):
-        return self.core.outer_pure()
+    def summaries(self):
+        return Summaries(outer_pure=self.core.outer_pure)
 
 
 class Blurred(Twin):

@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from neyman.accounting import Amount
-from neyman.curves import Pair, TradeOff, approx_dp, compose, gdp, identity, laplace, pure_dp
+from neyman.curves import (
+    Pair,
+    Summaries,
+    TradeOff,
+    approx_dp,
+    compose,
+    gdp,
+    identity,
+    laplace,
+    pure_dp,
+)
 from neyman.errors import (
     BudgetExceeded,
     EntryConflict,
@@ -521,8 +531,8 @@ def test_a_curve_that_cannot_be_read_back_is_refused_before_it_is_charged(opened
         def parameters(self):
             return {}
 
-        def outer_gaussian(self, *, tight=False):  # noqa: ARG002
-            return Fraction(1, 100)
+        def summaries(self):
+            return Summaries(outer_gaussian=lambda: Fraction(1, 100))
 
     pair = Stranger()
     with pytest.raises(InvalidParameter):

@@ -14,6 +14,7 @@ import pytest
 from neyman.curves import (
     Pair,
     TradeOff,
+    Views,
     approx_dp,
     bounded_range,
     gdp,
@@ -246,7 +247,10 @@ class Downwards(Pair):
     def cumulant(self, s):
         return self.core.cumulant(s)
 
-    def delta_bracket(self, epsilon):
+    def views(self):
+        return Views(delta=self._delta)
+
+    def _delta(self, epsilon):
         lower, upper = self.core.delta_bracket(epsilon)
         middle = np.sqrt(lower) * np.sqrt(upper)
         return Bracket(middle, middle)

@@ -16,6 +16,7 @@ from neyman.curves._distances import (
     sup_distance,
 )
 from neyman.curves._divergences._divergence import renyi_divergence
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._leaf import Leaf, LossTails
 from neyman.curves._likelihood_ratio import (
     LikelihoodRatioTest,
@@ -77,8 +78,10 @@ __all__ = [
     "PrivacyLoss",
     "Solver",
     "Subgaussian",
+    "Summaries",
     "Tails",
     "TradeOff",
+    "Views",
     "approx_dp",
     "approx_dp_points",
     "best",

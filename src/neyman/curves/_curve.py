@@ -132,14 +132,13 @@ class Curve(Displayed, ABC):
         """Bracket the Rényi divergence at positive orders, infinity included."""
 
     @abstractmethod
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
+    def outer_gaussian(self) -> Fraction | None:
         """Return a mu^2 with f >= G_mu, rounded up; None where there is none.
 
-        Args:
-            tight: of a composition the least that is known, which may take longer to find, and not
-                the sum over its factors.
+        Of a composition it is the sum over the factors.
         """
 
+    @abstractmethod
     def tight_gaussian(self) -> Fraction | None:
         """Return a mu^2 with f >= G_mu that may take longer to find; None where there is none.
 
@@ -151,7 +150,6 @@ class Curve(Displayed, ABC):
         >>> float(f.tight_gaussian()) / float(f.outer_gaussian()) < 0.68
         True
         """
-        return self.outer_gaussian(tight=True)
 
     @abstractmethod
     def inner_gaussian(self) -> Fraction:

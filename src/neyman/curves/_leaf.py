@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 
 from neyman.curves._divergences._outer_renyi import outer_rho
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import least_mu, least_rho
 from neyman.curves._pair import Pair, Tails
 from neyman.numerics import Array, Bracket, around
@@ -120,25 +121,29 @@ class Leaf(Pair):
             return Tails(np.log(p), np.log1p(-p), np.log(q), np.log1p(-q))
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        found = self.delta_bracket(epsilon)
-        with np.errstate(divide="ignore"):
-            logs = log(Interval(found.lower, found.upper))
-        lower = np.where(found.lower > 0, logs.lower, -np.inf)
-        return Bracket(lower, np.where(found.upper > 0, np.minimum(logs.upper, 0.0), -np.inf))
+    def views(self) -> Views:
+        return Views(delta=self._delta, tpr=self._tpr)
 
     @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def summaries(self) -> Summaries:
+        return Summaries(
+            renyi=self._renyi,
+            zcdp=lambda: least_rho(self, outer_rho(self)),
+            outer_gaussian=self._outer_gaussian,
+            outer_pure=self._outer_pure,
+        )
+
+    def _delta(self, epsilon: Array) -> Bracket:
         """Q(L > e) - e^e P(L > e); each atom counts with (q - e^e p)_+."""
         near = around(epsilon)
         # Delta falls, so either end of epsilon bounds it.
-        upper, lower = self._delta(near.lower), self._delta(near.upper)
+        upper, lower = self._delta_at(near.lower), self._delta_at(near.upper)
         most = self.reach[1]
         sure = (near.lower >= most) & (self.jumps()[0].lower.size == 0)
         high = np.where(sure, np.minimum(upper.upper, self.alone()[1].upper), upper.upper)
         return Bracket(np.clip(lower.lower, 0.0, 1.0), np.clip(high, 0.0, 1.0))
 
-    def _delta(self, at: Array) -> Interval:
+    def _delta_at(self, at: Array) -> Interval:
         """Return delta at doubles that stand for themselves."""
         found, odds = self.tails(at), exp(Interval.exactly(np.minimum(at, _LARGEST)))
         total = (found.q_above - odds * found.p_above).larger(0.0) + self.alone()[1]
@@ -150,8 +155,7 @@ class Leaf(Pair):
         far = at > _LARGEST
         return Interval(np.where(far, self.alone()[1].lower, total.lower), total.upper)
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Bracket:
         """Between two neighbouring tests from below, below a line of slope e^t from above."""
         flat = np.ravel(np.asarray(alpha, dtype=np.float64))
         near, (nothing, most) = around(flat), self.alone()[1]
@@ -198,16 +202,9 @@ class Leaf(Pair):
                     above, below = np.where(over, size, above), np.where(over, below, size)
         return low, high
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        power = self.tpr_bracket(alpha)
-        rest = 1 - Interval(power.lower, power.upper)
-        return Bracket(np.clip(rest.lower, 0.0, 1.0), np.clip(rest.upper, 0.0, 1.0))
-
     # -- one-number summaries -------------------------------------------------------------------
 
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Bracket:
         """From the masses of cells: Jensen's inequality in each, and the chord of its ends.
 
         Error: relative, about the square of a cell; infinite from above where the largest loss is.
@@ -224,12 +221,7 @@ class Leaf(Pair):
         lower, upper = _order(self, min(a, _LAST_ORDER))
         return lower, max(most, 0.0) if a > _LAST_ORDER else min(upper, max(most, 0.0))
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        return least_rho(self, outer_rho(self))
-
-    @override
-    def outer_pure(self) -> Fraction | None:
+    def _outer_pure(self) -> Fraction | None:
         if any(float(mass.upper) > 0 for mass in self.alone()):
             return None
         ends = [abs(end) for end in self.reach]
@@ -240,8 +232,7 @@ class Leaf(Pair):
         most = max((end for end in ends if not math.isinf(end)), default=0.0)
         return None if any(map(math.isinf, self.reach)) else Fraction(most)
 
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
+    def _outer_gaussian(self) -> Fraction | None:
         """Return the least mu^2 that is proved over all losses, where they are bounded."""
         largest = self.outer_pure()
         if largest is None or largest > _LARGEST:

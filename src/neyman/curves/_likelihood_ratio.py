@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.curves._estimates import estimated_threshold
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._density import LogDensity, density_pair
 from neyman.curves._tradeoff import TradeOff
@@ -91,7 +92,7 @@ def likelihood_ratio_test(pair: Pair, *, size: float) -> LikelihoodRatioTest:
     alpha = float(size)
     if not 0 < alpha < 1:
         raise InvalidParameter(f"size={size!r} leaves (0, 1); write a probability strictly inside")
-    threshold, coin = pair.threshold(np.asarray(alpha))
+    threshold, coin = estimated_threshold(pair, np.asarray(alpha))
     power = float(pair.tpr_bracket(np.asarray(alpha)).upper)
     return LikelihoodRatioTest(pair, alpha, float(threshold), float(coin), power)
 

@@ -4,18 +4,28 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, cast, final
+from typing import Any, ClassVar, cast, final
 
 import numpy as np
 
 from neyman.curves._curve import Curve
+from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, least_tau_squared
+from neyman.curves._estimates import (
+    Tails,
+    estimated_beta,
+    estimated_log_delta,
+    estimated_renyi,
+    estimated_tpr,
+    middles,
+)
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import inner_gaussian_square
 from neyman.curves._profiles._inverse import epsilon_of_profile
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
 from neyman.numerics import Array, Bracket, ComplexArray, Interval, LossSum, exp_outward, written
 from neyman.numerics._lattice_sums._source import LossSource, SwappedSource
-from neyman.numerics._primitives import log1p
+from neyman.numerics._primitives import log, log1p
 from neyman.overriding import override
 
 __all__ = [
@@ -29,32 +39,17 @@ __all__ = [
 
 # The class of each kind of pair, by its name in records.
 KINDS: "dict[str, type[Pair]]" = {}
-_STEPS = 200
 _PLAIN = (str, int, type(None))
 _NO_PAIR = (Fraction, *_PLAIN)
-# Losses that are the same but for rounding, and the share of a size that no density has there.
-_SAME, _NO_ATOM = 1e-12, 1e-9
-
-
-class Tails(NamedTuple):
-    """Logarithms of the tail probabilities of the loss L = log dQ/dP at some thresholds."""
-
-    p_above: Array
-    p_below: Array
-    q_above: Array
-    q_below: Array
-
-
-def middles(sides: Iterable[Bracket]) -> Tails:
-    """Return the middles of brackets of the four tails; the upper end where the lower is none."""
-    return Tails(*(np.where(np.isfinite(b.lower), (b.lower + b.upper) / 2, b.upper) for b in sides))
 
 
 class Pair(Curve):
     """P = law of the output on D, Q = law on its neighbour D', in this order; L = log dQ/dP.
 
-    A leaf gives `log_tails` and `cumulant`; every view then follows, as an estimate. A kind whose
-    own brackets are proved says so by `proved`.
+    A kind is its fields, and at most these members: `swap`; the law of its loss, as far as it is
+    known (`log_tails`, `cumulant`, `log_singular`, `loss_source`, `loss_law`); and its closed forms
+    (`views`, `summaries`). Everything else follows and is final. By tails and cumulant alone the
+    views are estimates; a kind whose own brackets are proved sets `proved`.
 
     Attributes:
         kind: the name in records.
@@ -105,6 +100,12 @@ class Pair(Curve):
             )
         KINDS[kind] = cls
 
+    # -- what a kind gives ----------------------------------------------------------------------
+
+    @override
+    def swap(self) -> "Pair":
+        return self if self.mirrored else SwappedPair(self)
+
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
         """Return log P(L > t), log P(L <= t), log Q(L > t), log Q(L <= t).
 
@@ -129,57 +130,10 @@ class Pair(Curve):
             raise self.unsupported("itself, along a line in the complex plane,")
         return law.cumulant(s)
 
-    def parameters(self) -> dict[str, object]:
-        """Return what the pair is rebuilt from, JSON-able: its fields.
-
-        Fractions become texts, pairs their records, tuples lists; text, int and bool stay.
-        """
-        keys, names = self.keys, names_of(type(self))
-        return {keys.get(name, name): _written(getattr(self, name)) for name in names}
-
-    def record(self) -> dict[str, object]:
-        """Return the kind and the exact parameters."""
-        return {"kind": self.kind, **self.parameters()}
-
-    @property
-    @override
-    def certified(self) -> bool:
-        return self.proved and all(pair.certified for pair in self.made_of())
-
-    @property
-    @override
-    def symmetric(self) -> bool:
-        other = self.swap()
-        return other is self or other == self
-
-    @property
-    @override
-    def of_class(self) -> bool:
-        return self.envelope or any(pair.of_class for pair in self.made_of())
-
-    def made_of(self) -> "list[Pair]":
-        """Return the pairs among the fields, within tuples too."""
-        found: list[Pair] = []
-        for name in names_of(type(self)):
-            _put_pairs(getattr(self, name), found)
-        return found
-
     @property
     def log_singular(self) -> tuple[float, float]:
         """Return (log Q{p = 0}, log P{q = 0}), the masses of L = +inf and L = -inf."""
         return -np.inf, -np.inf
-
-    @property
-    def neighbors(self) -> str | None:
-        """Return the neighbouring relation that the pair is proved for; None if any."""
-        if self.relation is not None:
-            return self.relation
-        return next((known for pair in self.made_of() if (known := pair.neighbors)), None)
-
-    @property
-    @override
-    def method(self) -> str:
-        return max((pair.method for pair in self.made_of()), default="closed form")
 
     def loss_source(self) -> LossSource | None:
         """Return the law of the loss as the lattice reads it, by its tails; None if unknown."""
@@ -189,143 +143,212 @@ class Pair(Curve):
         """Return the law of the loss for the contour, singular masses apart; None if unknown."""
         return None
 
+    def views(self) -> Views:
+        """Return the formulas of the privacy profile and of the best tests."""
+        return Views()
+
+    def summaries(self) -> Summaries:
+        """Return the formulas of the Rényi divergences and of the one-number summaries."""
+        return Summaries()
+
+    # -- what follows -------------------------------------------------------------------------
+
+    def parameters(self) -> dict[str, object]:
+        """Return what the pair is rebuilt from, JSON-able: its fields.
+
+        Fractions become texts, pairs their records, tuples lists; text, int and bool stay.
+        """
+        keys, names = self.keys, names_of(type(self))
+        return {keys.get(name, name): _written(getattr(self, name)) for name in names}
+
+    @final
+    def record(self) -> dict[str, object]:
+        """Return the kind and the exact parameters."""
+        return {"kind": self.kind, **self.parameters()}
+
+    @final
+    @property
     @override
-    def swap(self) -> "Pair":
-        return self if self.mirrored else SwappedPair(self)
+    def certified(self) -> bool:
+        return self.proved and all(pair.certified for pair in self.made_of())
 
-    # -- derived primitives: exact formulas, evaluated without a proved error ------------------
+    @final
+    @property
+    @override
+    def symmetric(self) -> bool:
+        other = self.swap()
+        return other is self or other == self
 
+    @final
+    @property
+    @override
+    def of_class(self) -> bool:
+        return self.envelope or any(pair.of_class for pair in self.made_of())
+
+    @final
+    def made_of(self) -> "list[Pair]":
+        """Return the pairs among the fields, within tuples too."""
+        found: list[Pair] = []
+        for name in names_of(type(self)):
+            _put_pairs(getattr(self, name), found)
+        return found
+
+    @final
+    @property
+    def neighbors(self) -> str | None:
+        """Return the neighbouring relation that the pair is proved for; None if any."""
+        if self.relation is not None:
+            return self.relation
+        return next((known for pair in self.made_of() if (known := pair.neighbors)), None)
+
+    @final
+    @property
+    @override
+    def method(self) -> str:
+        own = self.views().method
+        if own is not None:
+            return own()
+        return max((pair.method for pair in self.made_of()), default="closed form")
+
+    @final
+    @override
+    def dominating(self) -> "Pair":
+        return self.views().dominating or self
+
+    @final
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        with np.errstate(all="ignore"):
-            tails = self.log_tails(epsilon)
-            ratio = np.minimum(epsilon + tails.p_above - tails.q_above, 0.0)
-            log = tails.q_above + np.log(-np.expm1(ratio))
-        log = np.where(np.isneginf(tails.q_above), -np.inf, log)
-        log = np.where(np.isneginf(tails.p_above), tails.q_above, log)
-        log = np.where(np.isposinf(epsilon), self.log_singular[0], log)
-        return Bracket(log, log)
+        views = self.views()
+        if views.log_delta is not None:
+            return views.log_delta(epsilon)
+        if views.delta is not None:
+            return log(views.delta(epsilon).decimals()).smaller(0.0)
+        return estimated_log_delta(self, epsilon)
 
+    @final
     @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        return exp_outward(self.log_delta_bracket(epsilon))
+        own = self.views().delta
+        return exp_outward(self.log_delta_bracket(epsilon)) if own is None else own(epsilon)
 
+    @final
     @override
     def epsilon_bracket(self, delta: Array) -> Bracket:
+        own = self.views().epsilon
+        return self.searched_epsilon(delta) if own is None else own(delta)
+
+    @final
+    def searched_epsilon(self, delta: Array) -> Bracket:
+        """Bracket epsilon by a search along the profile."""
         if self.of_class or any(map(_takes_long, self.made_of())):
             return epsilon_of_profile(self.log_delta_bracket, delta)
-        return Curve.epsilon_bracket(self, delta)
+        return super().epsilon_bracket(delta)
 
-    def threshold(self, alpha: Array) -> tuple[Array, Array]:
-        """Return t and the coin at L = t of the best test of size alpha in (0, 1), estimated."""
-        with np.errstate(all="ignore"):
-            t = self._threshold(alpha)
-            near = _SAME * (1 + np.abs(t))
-            above = np.exp(self.log_tails(t + near).p_above)
-            atom = np.exp(self.log_tails(t - near, closed=True).p_above) - above
-            coin = np.clip((alpha - above) / atom, 0.0, 1.0)
-        # What a density has within rounding of the threshold is no atom.
-        return t, np.where(atom > _NO_ATOM * alpha, coin, 0.0)
-
-    def _threshold(self, alpha: Array) -> Array:
-        """Return the smallest t with P(L > t) <= alpha, by halving."""
-        level = np.log(alpha)
-        low, high = np.full(alpha.shape, -1.0), np.full(alpha.shape, 1.0)
-        for _ in range(60):
-            left, right = (self.log_tails(end).p_above for end in (low, high))
-            if np.all((left > level) & (right <= level)):
-                break
-            low = np.where(left <= level, low * 2, low)
-            high = np.where(right > level, high * 2, high)
-        for _ in range(_STEPS):
-            middle = (low + high) / 2
-            holds = self.log_tails(middle).p_above <= level
-            if np.all((middle == low) | (middle == high)):
-                break
-            low, high = np.where(holds, low, middle), np.where(holds, middle, high)
-        return high
-
-    def _best_test(self, alpha: Array) -> tuple[Tails, Array]:
-        """Return the tails at the threshold t, and e^t (alpha - P(L > t)), what a coin spends."""
-        high = self._threshold(alpha)
-        tails = self.log_tails(high)
-        spent = np.exp(high) * (alpha - np.exp(tails.p_above))
-        return tails, np.where(np.isfinite(spent), spent, 0.0)
-
+    @final
     @override
     def beta_bracket(self, alpha: Array) -> Bracket:
-        with np.errstate(all="ignore"):
-            tails, spent = self._best_test(alpha)
-            value = np.clip(np.exp(tails.q_below) - spent, 0.0, 1 - alpha)
-        return Bracket(value, value)
+        views = self.views()
+        if views.beta is not None:
+            return views.beta(alpha)
+        if views.tpr is not None:
+            return (1 - views.tpr(alpha).decimals()).clip(0.0, 1.0)
+        return estimated_beta(self, alpha)
 
+    @final
     @override
     def tpr_bracket(self, alpha: Array) -> Bracket:
-        with np.errstate(all="ignore"):
-            tails, spent = self._best_test(alpha)
-            value = np.clip(np.exp(tails.q_above) + spent, alpha, 1.0)
-        return Bracket(value, value)
+        views = self.views()
+        if views.tpr is not None:
+            return views.tpr(alpha)
+        if views.beta is not None:
+            return (1 - views.beta(alpha).decimals()).clip(0.0, 1.0)
+        return estimated_tpr(self, alpha)
 
+    @final
     @override
     def renyi_bracket(self, order: Array) -> Bracket:
-        q_singular, _ = self.log_singular
-        step = 1e-20
-        middle = np.where(np.isfinite(order) & (order != 1), order, 2.0)
-        with np.errstate(all="ignore"):
-            value = np.real(self.cumulant(middle.astype(np.complex128))) / (middle - 1)
-            slope = np.imag(self.cumulant(np.asarray(1 + 1j * step))) / step
-        value = np.where(order == 1, slope, value)
-        # fmin: where a cumulant overflows, the largest loss still bounds the divergence.
-        largest = np.inf if q_singular > -np.inf else self._largest_loss()
-        value = np.fmin(np.where(np.isposinf(order), largest, value), largest)
-        if q_singular > -np.inf:
-            value = np.where(order >= 1, np.inf, value)
-        return Bracket(value, value)
+        own = self.summaries().renyi
+        if own is not None:
+            return own(order)
+        if self.proved:
+            return Bracket(np.zeros(order.shape), outer_renyi(self, order))
+        return estimated_renyi(self, order)
 
-    def _largest_loss(self) -> float:
-        top = 1.0
-        while float(self.log_tails(np.asarray(top)).q_above) > -np.inf:
-            top *= 2
-            if top > 1e6:
-                return np.inf
-        low = 0.0
-        for _ in range(_STEPS):
-            middle = (low + top) / 2
-            inside = float(self.log_tails(np.asarray(middle)).q_above) > -np.inf
-            low, top = (middle, top) if inside else (low, middle)
-        return top
+    @final
+    @override
+    def zcdp_bracket(self) -> tuple[float, float]:
+        summaries = self.summaries()
+        if summaries.zcdp is not None:
+            return summaries.zcdp()
+        if self.proved and summaries.renyi is None:
+            return 0.0, outer_rho(self)
+        return super().zcdp_bracket()
 
+    @final
+    @override
+    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
+        own = self.summaries().tcdp
+        return super().tcdp_bracket(omega) if own is None else own(omega)
+
+    @final
     @override
     def subgaussian_bracket(self) -> Subgaussianity:
+        own = self.summaries().subgaussian
+        if own is not None:
+            return own()
         mean = self.renyi_bracket(np.ones(()))
         return (float(mean.lower), float(mean.upper)), least_tau_squared(self)
 
+    @final
     @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
-        return None
+    def mu_bracket(self, slack: float) -> tuple[float, float]:
+        own = self.summaries().mu
+        return super().mu_bracket(slack) if own is None else own(slack)
 
+    @final
+    @override
+    def outer_gaussian(self) -> Fraction | None:
+        own = self.summaries().outer_gaussian
+        return None if own is None else own()
+
+    @final
+    @override
+    def tight_gaussian(self) -> Fraction | None:
+        own = self.summaries().tight_gaussian
+        return self.outer_gaussian() if own is None else own()
+
+    @final
     @override
     def inner_gaussian(self) -> Fraction:
-        if not self.certified:
-            return Fraction(0)
-        if np.isneginf(min(self.log_singular)):
+        own = self.summaries().inner_gaussian
+        if own is not None:
+            return own()
+        if not self.certified or np.isneginf(min(self.log_singular)):
             return Fraction(0)
         mass = float(self.delta_bracket(np.asarray(np.inf)).lower)
         return inner_gaussian_square(self, mass, self.slope)
 
+    @final
     def slope(self, epsilon: Array) -> Array:
         """Return -d delta / d e^epsilon = P(L > epsilon)."""
         return np.exp(self.log_tails(epsilon).p_above)
 
+    @final
     @override
     def outer_pure(self) -> Fraction | None:
-        return None
+        own = self.summaries().outer_pure
+        return None if own is None else own()
 
+    @final
+    @override
     def inner_pure(self) -> Fraction:
         """The chord from (0, 1) to the fixed point c of f: log((1 - c)/c) = log((1+a)/(1-a)).
 
         a = 1 - 2c = delta(0), for a symmetric f, which its convexity keeps below the chord.
         """
+        own = self.summaries().inner_pure
+        if own is not None:
+            return own()
         if not self.symmetric:
             return Fraction(0)
         advantage = float(self.delta_bracket(np.asarray(0.0)).lower)

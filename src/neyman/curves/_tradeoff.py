@@ -378,8 +378,13 @@ class TradeOff(Curve):
         return TradeOff(remove, add), count
 
     @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
-        squares = [x.outer_gaussian(tight=tight) for x in {self.remove: 0, self.add: 0}]
+    def outer_gaussian(self) -> Fraction | None:
+        squares = [x.outer_gaussian() for x in {self.remove: 0, self.add: 0}]
+        return _largest(squares[0], squares[-1])
+
+    @override
+    def tight_gaussian(self) -> Fraction | None:
+        squares = [x.tight_gaussian() for x in {self.remove: 0, self.add: 0}]
         return _largest(squares[0], squares[-1])
 
     @override

@@ -4,14 +4,16 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar, final
 
 import numpy as np
 
 from neyman.curves._algebra._factors import Factors, ProductPair, factors_of, gathered, put_in
 from neyman.curves._algebra._tight import tight_mu
+from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, added_subgaussian
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import Deltas, largest_ratio, least_mu
 from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._pairs._between import monotone
@@ -100,9 +102,29 @@ class ComposedPair(ProductPair):
     def __str__(self) -> str:
         return " @ ".join(f"{pair} ** {n}" if n > 1 else str(pair) for pair, n in self.parts)
 
-    @property
     @override
-    def method(self) -> str:
+    def views(self) -> Views:
+        return Views(
+            log_delta=partial(read, self, LOG_DELTA),
+            epsilon=partial(read, self, EPSILON),
+            beta=partial(read, self, BETA),
+            tpr=partial(read, self, TPR),
+            method=self._method,
+        )
+
+    @override
+    def summaries(self) -> Summaries:
+        return Summaries(
+            renyi=self._renyi,
+            zcdp=self._zcdp,
+            subgaussian=self._subgaussian,
+            mu=self._mu,
+            outer_gaussian=lambda: _total((pair.outer_gaussian(), n) for pair, n in self.parts),
+            tight_gaussian=self._tight_gaussian,
+            outer_pure=lambda: _total((pair.outer_pure(), n) for pair, n in self.parts),
+        )
+
+    def _method(self) -> str:
         if self.of_class:
             return "Rényi orders"
         if has_exact_profile(self.parts):
@@ -150,32 +172,14 @@ class ComposedPair(ProductPair):
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
         return self._profile().log_tails(np.asarray(t, dtype=np.float64), closed=closed)
 
-    @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        return read(self, LOG_DELTA, epsilon)
-
-    @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
-        return read(self, EPSILON, delta)
-
-    @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        return read(self, BETA, alpha)
-
-    @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        return read(self, TPR, alpha)
-
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Bracket:
         total, infinite = Interval.exactly(np.zeros(order.shape)), np.zeros(order.shape, dtype=bool)
         for pair, n in self.parts:
             part = pair.renyi_bracket(order)
             total, infinite = total + part * Fraction(n), infinite | np.isinf(part.lower)
         return Interval.where(infinite, Interval.exactly(np.inf), total)
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _zcdp(self) -> tuple[float, float]:
         total = Interval.exactly(0.0)
         for pair, n in self.parts:
             total = total + Interval.exactly(pair.zcdp_bracket()[1]) * Fraction(n)
@@ -187,29 +191,21 @@ class ComposedPair(ProductPair):
         lower = largest_ratio(self, orders)
         return min(lower, upper), upper
 
-    @override
-    def subgaussian_bracket(self) -> Subgaussianity:
+    def _subgaussian(self) -> Subgaussianity:
         return added_subgaussian((pair.subgaussian_bracket(), n) for pair, n in self.parts)
 
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
-        whole = _total([(pair.outer_gaussian(), n) for pair, n in self.parts])
-        return tight_mu(self.parts, composed)[1] if tight and whole is not None else whole
+    def _tight_gaussian(self) -> Fraction | None:
+        return None if self.outer_gaussian() is None else tight_mu(self.parts, composed)[1]
 
-    @override
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
+    def _mu(self, slack: float) -> tuple[float, float]:
         if slack > 0:
             square = self.outer_gaussian()
             lower, upper = least_mu(self, slack, _laid_once)
             return lower, upper if square is None else min(upper, square_roots(square)[1])
-        lower, upper = super(ComposedPair, self).mu_bracket(slack)
+        lower, upper = Curve.mu_bracket(self, slack)
         if math.isfinite(upper):
             lower = min(max(lower, tight_mu(self.parts, composed)[0]), upper)
         return lower, upper
-
-    @override
-    def outer_pure(self) -> Fraction | None:
-        return _total([(pair.outer_pure(), n) for pair, n in self.parts])
 
 
 def _laid_once(side: Deltas, least: float) -> Deltas:
@@ -231,9 +227,13 @@ def _ladder(side: Pair, depth: int) -> Ladder | None:
     return Ladder.over(contour.law, (top, depth * _LEVEL))
 
 
-def _total(bounds: list[tuple[Fraction | None, int]]) -> Fraction | None:
-    known = [n * bound for bound, n in bounds if bound is not None]
-    return sum(known, Fraction(0)) if len(known) == len(bounds) else None
+def _total(bounds: Iterable[tuple[Fraction | None, int]]) -> Fraction | None:
+    total = Fraction(0)
+    for bound, n in bounds:
+        if bound is None:
+            return None
+        total += n * bound
+    return total
 
 
 def too_long(pair: Pair) -> UnsupportedComposition:

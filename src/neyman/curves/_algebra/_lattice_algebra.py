@@ -2,6 +2,7 @@
 
 import json
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -11,6 +12,7 @@ import numpy as np
 from neyman.curves._algebra._factors import ProductPair
 from neyman.curves._divergences._joined_renyi import joined_renyi
 from neyman.curves._divergences._outer_renyi import outer_renyi
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import largest_ratio
 from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._pairs._between import monotone
@@ -100,36 +102,42 @@ class JoinedPair(Pair):
         """The parts."""
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def views(self) -> Views:
+        return Views(log_delta=self._log_delta, delta=self._delta, tpr=self._tpr)
+
+    @override
+    def summaries(self) -> Summaries:
+        parts = self.all_parts
+        return Summaries(
+            renyi=self._renyi,
+            zcdp=self._zcdp,
+            outer_gaussian=lambda: _most(part.outer_gaussian() for part in parts),
+            tight_gaussian=lambda: _most(part.tight_gaussian() for part in parts),
+            inner_gaussian=lambda: min(part.inner_gaussian() for part in parts),
+            outer_pure=lambda: _most(part.outer_pure() for part in parts),
+            inner_pure=lambda: min(part.inner_pure() for part in parts),
+        )
+
+    @abstractmethod
+    def _log_delta(self, epsilon: Array) -> Bracket: ...
+
+    @abstractmethod
+    def _delta(self, epsilon: Array) -> Bracket: ...
+
+    @abstractmethod
+    def _renyi(self, order: Array) -> Bracket: ...
+
+    @abstractmethod
+    def _zcdp(self) -> tuple[float, float]: ...
+
+    def _tpr(self, alpha: Array) -> Bracket:
         found = powers_of_profile(self.delta_bracket, alpha)
         lower = np.maximum(found.lower, self._least_power(alpha))
         return Bracket(lower, np.maximum(found.upper, lower))
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        return (1 - self.tpr_bracket(alpha).decimals()).clip(0.0, 1.0)
-
     def _least_power(self, alpha: Array) -> Array:
         """A power that is known to be reached."""
         return around(alpha).lower
-
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
-        squares = [part.outer_gaussian(tight=tight) for part in self.all_parts]
-        return None if None in squares else max(square for square in squares if square is not None)
-
-    @override
-    def outer_pure(self) -> Fraction | None:
-        bounds = [part.outer_pure() for part in self.all_parts]
-        return None if None in bounds else max(bound for bound in bounds if bound is not None)
-
-    @override
-    def inner_pure(self) -> Fraction:
-        return min(part.inner_pure() for part in self.all_parts)
-
-    @override
-    def inner_gaussian(self) -> Fraction:
-        return min(part.inner_gaussian() for part in self.all_parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,23 +173,23 @@ class WorstPair(ExtremePair):
         return max(q), max(p)
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def views(self) -> Views:
+        return JoinedPair.views(self)._replace(epsilon=self._epsilon)
+
+    def _log_delta(self, epsilon: Array) -> Bracket:
         return _largest([part.log_delta_bracket(epsilon) for part in self.parts])
 
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Bracket:
         return _largest([part.delta_bracket(epsilon) for part in self.parts])
 
-    @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Bracket:
         return _largest([part.epsilon_bracket(delta) for part in self.parts])
 
     @override
     def _least_power(self, alpha: Array) -> Array:
         return np.max([part.tpr_bracket(alpha).lower for part in self.parts], axis=0)
 
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Bracket:
         parts = [part.renyi_bracket(order) for part in self.parts]
         upper = joined_renyi(order, [1.0] * len(parts), parts).upper
         if np.any(order < 1):
@@ -192,8 +200,7 @@ class WorstPair(ExtremePair):
         upper = np.minimum(upper, outer_renyi(self, order))
         return Bracket(np.minimum(_largest(parts).lower, upper), upper)
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _zcdp(self) -> tuple[float, float]:
         lower, upper = zip(*(part.zcdp_bracket() for part in self.parts), strict=True)
         square = self.outer_gaussian()
         most = float(Interval.exactly(np.asarray(upper)).total().upper)
@@ -216,21 +223,30 @@ class BestPair(ExtremePair):
         return min(q), min(p)
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def views(self) -> Views:
+        return JoinedPair.views(self)._replace(epsilon=self._epsilon, beta=self._beta)
+
+    @override
+    def summaries(self) -> Summaries:
+        return JoinedPair.summaries(self)._replace(
+            outer_gaussian=lambda: _least(part.outer_gaussian() for part in self.parts),
+            tight_gaussian=lambda: _least(part.tight_gaussian() for part in self.parts),
+            outer_pure=lambda: _least(part.outer_pure() for part in self.parts),
+        )
+
+    def _log_delta(self, epsilon: Array) -> Bracket:
         found = profile_of_powers(self.tpr_bracket, self.swap().tpr_bracket, epsilon)
         parts = [part.log_delta_bracket(epsilon).upper for part in self.parts]
         upper = np.minimum(found.upper, np.min(parts, axis=0))
         return Bracket(np.minimum(found.lower, upper), upper)
 
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Bracket:
         parts = [part.delta_bracket(epsilon).upper for part in self.parts]
         lower, upper = exp_outward(self.log_delta_bracket(epsilon))
         upper = np.minimum(upper, np.min(parts, axis=0))
         return Bracket(np.minimum(lower, upper), upper)
 
-    @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Bracket:
         flat = np.ravel(delta)
         parts = [part.epsilon_bracket(flat) for part in self.parts]
         upper = np.min([part.upper for part in parts], axis=0)
@@ -244,42 +260,26 @@ class BestPair(ExtremePair):
         decided = inner & (upper - lower <= _DECIDED * (1 + upper) + blur)
         open_ = ~decided & (upper > lower)
         if np.any(open_):
-            lower[open_], upper[open_] = Pair.epsilon_bracket(self, flat[open_])
+            lower[open_], upper[open_] = self.searched_epsilon(flat[open_])
         return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Bracket:
         bounds = [part.tpr_bracket(alpha) for part in self.parts]
         return Bracket(
             np.min([b.lower for b in bounds], axis=0), np.min([b.upper for b in bounds], axis=0)
         )
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Bracket:
         bounds = [part.beta_bracket(alpha) for part in self.parts]
         return Bracket(
             np.max([b.lower for b in bounds], axis=0), np.max([b.upper for b in bounds], axis=0)
         )
 
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
-        known = [
-            s for s in (part.outer_gaussian(tight=tight) for part in self.parts) if s is not None
-        ]
-        return min(known, default=None)
-
-    @override
-    def outer_pure(self) -> Fraction | None:
-        known = [b for b in (part.outer_pure() for part in self.parts) if b is not None]
-        return min(known, default=None)
-
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Bracket:
         upper = np.min([part.renyi_bracket(order).upper for part in self.parts], axis=0)
         return Bracket(np.zeros(order.shape), upper)
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _zcdp(self) -> tuple[float, float]:
         return 0.0, min(part.zcdp_bracket()[1] for part in self.parts)
 
 
@@ -311,14 +311,12 @@ class MixturePair(JoinedPair):
         q, p = np.logaddexp.reduce(masses, axis=0).tolist()
         return q, p
 
-    @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def _log_delta(self, epsilon: Array) -> Bracket:
         found = [part.log_delta_bracket(epsilon) + log(Interval.of(w)) for part, w in self.parts]
         ends = (np.stack(sides, axis=-1) for sides in zip(*found, strict=True))
         return log_total(Interval(*ends)).smaller(0)
 
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Bracket:
         return self._mean([part.delta_bracket(epsilon) for part, _ in self.parts])
 
     def _mean(self, found: list[Bracket]) -> Bracket:
@@ -344,13 +342,11 @@ class MixturePair(JoinedPair):
             )
         )
 
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Bracket:
         weights, parts = [w for _, w in self.parts], self.all_parts
         return joined_renyi(order, weights, [part.renyi_bracket(order) for part in parts])
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _zcdp(self) -> tuple[float, float]:
         upper = max(part.zcdp_bracket()[1] for part in self.all_parts)
         orders = 1 + np.asarray([1e-3, 1.0, 8.0, 1e3])
         lower = largest_ratio(self, orders)
@@ -374,6 +370,18 @@ class MixturePair(JoinedPair):
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         total = sum(float(w) * np.expm1(part.cumulant(s)) for part, w in self.parts)
         return np.log1p(total)
+
+
+def _most(bounds: Iterable[Fraction | None]) -> Fraction | None:
+    """Return the largest bound; None where one is missing."""
+    found = list(bounds)
+    known = [bound for bound in found if bound is not None]
+    return max(known) if len(known) == len(found) else None
+
+
+def _least(bounds: Iterable[Fraction | None]) -> Fraction | None:
+    """Return the smallest bound of those that are known."""
+    return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def _largest(found: list[Bracket]) -> Bracket:

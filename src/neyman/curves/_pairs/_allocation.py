@@ -1,13 +1,14 @@
 """The pair of random allocation: each record in exactly one of T steps of an epoch."""
 
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._pair import Pair
 from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.errors import InvalidParameter
@@ -57,25 +58,43 @@ class _Allocated(Pair):
         low, high = standing(1 / self.noise_multiplier)
         return LognormalMean(float(low), self.steps), LognormalMean(float(high), self.steps)
 
-    @property
     @override
-    def method(self) -> str:
-        return "contour"
+    def views(self) -> Views:
+        return Views(
+            log_delta=self._log_delta,
+            epsilon=self._epsilon,
+            tpr=partial(powers_of_profile, self.delta_bracket),
+            method=lambda: "contour",
+        )
 
     @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction:  # noqa: ARG002
-        return self.noise_multiplier**-2
+    def summaries(self) -> Summaries:
+        return Summaries(outer_gaussian=lambda: self.noise_multiplier**-2)
 
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
-        return Bracket(np.zeros(order.shape), outer_renyi(self, order))
+    @staticmethod
+    @abstractmethod
+    def side(mean: LognormalMean, epsilon: Array) -> Bracket:
+        """Bracket log delta at finite epsilon, one dimension, by the law of S."""
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        return 0.0, outer_rho(self)
+    def _log_delta(self, epsilon: Array) -> Bracket:
+        """Take the lower bound at more noise and the larger neighbour of epsilon, and so on."""
+        flat = np.ravel(epsilon).astype(np.float64)
+        lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
+        upper[np.isposinf(flat)], lower[np.isneginf(flat)] = -np.inf, 0.0
+        inner = np.isfinite(flat)
+        near, (less, more) = around(flat[inner]), self.means()
+        if np.any(inner) and less == more:
+            # One set of lines serves both neighbours.
+            found = self.side(more, np.concatenate([near.lower, near.upper]))
+            upper[inner] = np.minimum(found.upper[: near.lower.size], 0.0)
+            lower[inner] = found.lower[near.lower.size :]
+        elif np.any(inner):
+            lower[inner] = self.side(less, near.upper).lower
+            upper[inner] = np.minimum(self.side(more, near.lower).upper, 0.0)
+        shape = np.shape(epsilon)
+        return Bracket(np.minimum(lower, upper).reshape(shape), upper.reshape(shape))
 
-    @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Bracket:
         flat = np.ravel(delta)
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
         lower[flat == 0] = upper[flat == 0] = np.inf
@@ -105,14 +124,6 @@ class _Allocated(Pair):
             np.asarray([-1.0 / max(high - low, 1e-300)]),
         )
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        return (1 - self.tpr_bracket(alpha)).clip(0.0, 1.0)
-
-    @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        return powers_of_profile(self.delta_bracket, alpha)
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -136,12 +147,9 @@ class AllocationPair(_Allocated):
     def swap(self) -> Pair:
         return AllocationSwapPair(self.noise_multiplier, self.steps)
 
-    @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        return _both(self, epsilon, self._side)
-
     @staticmethod
-    def _side(mean: LognormalMean, epsilon: Array) -> Bracket:
+    @override
+    def side(mean: LognormalMean, epsilon: Array) -> Bracket:
         return _joined(
             epsilon,
             mean.log_excess(epsilon[epsilon >= 0]),
@@ -163,39 +171,15 @@ class AllocationSwapPair(_Allocated):
     def swap(self) -> Pair:
         return AllocationPair(self.noise_multiplier, self.steps)
 
-    @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        return _both(self, epsilon, self._side)
-
     @staticmethod
-    def _side(mean: LognormalMean, epsilon: Array) -> Bracket:
+    @override
+    def side(mean: LognormalMean, epsilon: Array) -> Bracket:
         right, left = epsilon[epsilon >= 0], epsilon[epsilon < 0]
         return _joined(
             epsilon,
             mean.log_shortfall(-right) + right,
             _above_floor(left, mean.log_excess(-left), left),
         )
-
-
-def _both(
-    pair: _Allocated, epsilon: Array, side: Callable[[LognormalMean, Array], Bracket]
-) -> Bracket:
-    """Take the lower bound at more noise and the larger neighbour of epsilon, and so on."""
-    flat = np.ravel(epsilon).astype(np.float64)
-    lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
-    upper[np.isposinf(flat)], lower[np.isneginf(flat)] = -np.inf, 0.0
-    inner = np.isfinite(flat)
-    near, (less, more) = around(flat[inner]), pair.means()
-    if np.any(inner) and less == more:
-        # One set of lines serves both neighbours.
-        found = side(more, np.concatenate([near.lower, near.upper]))
-        upper[inner] = np.minimum(found.upper[: near.lower.size], 0.0)
-        lower[inner] = found.lower[near.lower.size :]
-    elif np.any(inner):
-        lower[inner] = side(less, near.upper).lower
-        upper[inner] = np.minimum(side(more, near.lower).upper, 0.0)
-    shape = np.shape(epsilon)
-    return Bracket(np.minimum(lower, upper).reshape(shape), upper.reshape(shape))
 
 
 def _joined(epsilon: Array, right: Bracket, left: Bracket) -> Bracket:

@@ -11,13 +11,13 @@ both ends alike, and a pair in between is always the outermost.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import wraps
+from functools import partial, wraps
 from typing import ClassVar, ParamSpec, cast, final
 
 import numpy as np
 
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View
@@ -138,8 +138,31 @@ class BetweenPair(Pair):
         return BetweenPair(self.bound.swap(), self.attained.swap())
 
     @override
-    def dominating(self) -> Pair:
-        return self.bound
+    def views(self) -> Views:
+        return Views(
+            log_delta=partial(self._view, LOG_DELTA),
+            delta=self._delta,
+            epsilon=partial(self._view, EPSILON),
+            beta=partial(self._view, BETA),
+            tpr=partial(self._view, TPR),
+            dominating=self.bound,
+        )
+
+    @override
+    def summaries(self) -> Summaries:
+        bound, attained = self.bound, self.attained
+        return Summaries(
+            renyi=self._renyi,
+            zcdp=lambda: _both(bound.zcdp_bracket(), attained.zcdp_bracket()),
+            tcdp=lambda omega: _both(bound.tcdp_bracket(omega), attained.tcdp_bracket(omega)),
+            subgaussian=self._subgaussian,
+            mu=lambda slack: _both(bound.mu_bracket(slack), attained.mu_bracket(slack)),
+            outer_gaussian=bound.outer_gaussian,
+            tight_gaussian=bound.tight_gaussian,
+            inner_gaussian=attained.inner_gaussian,
+            outer_pure=bound.outer_pure,
+            inner_pure=attained.inner_pure,
+        )
 
     def _no_law(self, what: str) -> UnsupportedComposition:
         return UnsupportedComposition(
@@ -161,64 +184,17 @@ class BetweenPair(Pair):
         found = (view.ask(pair, at) for pair in (self.bound, self.attained))
         return enclosed(*found, loss=view.loss)
 
-    @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        return self._view(LOG_DELTA, epsilon)
-
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Bracket:
         bound, attained = (x.delta_bracket(epsilon) for x in (self.bound, self.attained))
         return enclosed(bound, attained, loss=True)
 
-    @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
-        return self._view(EPSILON, delta)
-
-    @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
-        return self._view(BETA, alpha)
-
-    @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        return self._view(TPR, alpha)
-
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Bracket:
         bound, attained = (x.renyi_bracket(order) for x in (self.bound, self.attained))
         return enclosed(bound, attained, loss=True)
 
-    @override
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
-        return _both(self.bound.mu_bracket(slack), self.attained.mu_bracket(slack))
-
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        return _both(self.bound.zcdp_bracket(), self.attained.zcdp_bracket())
-
-    @override
-    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
-        return _both(self.bound.tcdp_bracket(omega), self.attained.tcdp_bracket(omega))
-
-    @override
-    def subgaussian_bracket(self) -> Subgaussianity:
+    def _subgaussian(self) -> Subgaussianity:
         # What loses less need not have a loss that is closer to its mean.
         raise self._no_law("the subgaussian parameter of the loss")
-
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
-        return self.bound.outer_gaussian(tight=tight)
-
-    @override
-    def inner_gaussian(self) -> Fraction:
-        return self.attained.inner_gaussian()
-
-    @override
-    def outer_pure(self) -> Fraction | None:
-        return self.bound.outer_pure()
-
-    @override
-    def inner_pure(self) -> Fraction:
-        return self.attained.inner_pure()
 
 
 def _both(bound: tuple[float, float], attained: tuple[float, float]) -> tuple[float, float]:

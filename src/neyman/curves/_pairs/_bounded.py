@@ -6,11 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from neyman.curves._curve import Curve
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._pair import Pair, Tails
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Interval, quantile_gap, raised, standing, text
 from neyman.numerics._lattice_sums._source import LossSource
-from neyman.numerics._primitives import expm1, log
+from neyman.numerics._primitives import expm1
 from neyman.overriding import override
 
 __all__ = ["BoundedPair", "ShiftedPair", "check_epsilon"]
@@ -67,19 +69,21 @@ class BoundedPair(Pair):
             return Tails(*np.log([p_above, p_below, q_above, q_below]))
 
     @override
-    def delta_bracket(self, epsilon: Array) -> Interval:
+    def views(self) -> Views:
+        return Views(delta=self._delta, epsilon=self._epsilon)
+
+    @override
+    def summaries(self) -> Summaries:
+        return Summaries(outer_pure=lambda: self.bound)
+
+    def _delta(self, epsilon: Array) -> Interval:
         up, bound = standing(self.bound)[1], Interval.of(self.bound)
         x = Interval.decimal(epsilon)
         inside = self.inner_delta(x.smaller(bound).larger(-bound), bound)
         below = Interval.where(epsilon <= -up, -expm1(x.smaller(0)), inside)
         return Interval.where(epsilon >= up, _NONE, below.clip(0.0, 1.0))
 
-    @override
-    def log_delta_bracket(self, epsilon: Array) -> Interval:
-        return log(self.delta_bracket(epsilon))
-
-    @override
-    def epsilon_bracket(self, delta: Array) -> Interval:
+    def _epsilon(self, delta: Array) -> Interval:
         """The closed form, moved up until its own delta is proved to be at most `delta`."""
         down, up = standing(self.bound)
         found = self.inner_epsilon(Interval.decimal(delta).clip(0.0, 1.0), Interval.of(self.bound))
@@ -88,10 +92,6 @@ class BoundedPair(Pair):
         # From the bound on delta is 0.
         upper = raised(upper, up * 2.0**-54, lambda e: self.delta_bracket(e).upper <= delta)
         return Interval(lower, np.minimum(upper, up))
-
-    @override
-    def outer_pure(self) -> Fraction | None:
-        return self.bound
 
 
 class ShiftedPair(BoundedPair):
@@ -112,27 +112,30 @@ class ShiftedPair(BoundedPair):
         """Return f and 1 - f at alpha in [0, 1], each with relative accuracy."""
 
     @override
-    def beta_bracket(self, alpha: Array) -> Interval:
+    def views(self) -> Views:
+        return BoundedPair.views(self)._replace(beta=self._beta, tpr=self._tpr)
+
+    @override
+    def summaries(self) -> Summaries:
+        return BoundedPair.summaries(self)._replace(
+            mu=self._mu, outer_gaussian=lambda: Fraction(self._mu(0.0)[1]) ** 2
+        )
+
+    def _beta(self, alpha: Array) -> Interval:
         return self.errors(Interval.decimal(alpha), Interval.of(self.bound))[0].clip(0.0, 1.0)
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Interval:
+    def _tpr(self, alpha: Array) -> Interval:
         return self.errors(Interval.decimal(alpha), Interval.of(self.bound))[1].clip(0.0, 1.0)
 
-    @override
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
+    def _mu(self, slack: float) -> tuple[float, float]:
         if slack > 0:
-            return super().mu_bracket(slack)
+            return Curve.mu_bracket(self, slack)
         zero, source = np.zeros(()), self.loss_source()
         upper_atom = source.atoms.p.at(np.arange(1, source.atoms.p.lower.size))
         above = source.tails(zero).p_above + upper_atom.total()
         # 1 - delta(0) = Q(L <= 0) + P(L > 0), and the two are the same.
         lower, upper = quantile_gap(self.delta_bracket(zero), above * 2)
         return float(lower), float(upper)
-
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction:  # noqa: ARG002
-        return Fraction(self.mu_bracket(0.0)[1]) ** 2
 
 
 def check_epsilon(epsilon: Fraction) -> None:

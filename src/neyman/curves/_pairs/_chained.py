@@ -9,6 +9,7 @@ from typing import ClassVar, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._pair import Pair, check_relation
 from neyman.curves._pairs._between import monotone
 from neyman.curves._pairs._bounded import check_epsilon
@@ -114,18 +115,31 @@ class ChainedPair(Pair):
         return self.links, tuple((pair.swap(), n) for pair, n in reversed(self.links))
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
-        return _power(self.links, alpha)
+    def views(self) -> Views:
+        return Views(
+            delta=self._delta,
+            epsilon=self._epsilon,
+            beta=self._beta,
+            tpr=lambda alpha: _power(self.links, alpha),
+        )
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def summaries(self) -> Summaries:
+        return Summaries(
+            renyi=self._renyi,
+            zcdp=self._zcdp,
+            outer_gaussian=self._outer_gaussian,
+            inner_gaussian=self._inner_gaussian,
+            outer_pure=lambda: self._sum(lambda pair: pair.outer_pure()),
+        )
+
+    def _beta(self, alpha: Array) -> Bracket:
         pair, n = self.links[-1]
         before = (*self.links[:-1], (pair, n - 1)) if n > 1 else self.links[:-1]
         size = _power(before, alpha)
         return Bracket(pair.beta_bracket(size.upper).lower, pair.beta_bracket(size.lower).upper)
 
-    @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Bracket:
         flat = np.ravel(np.asarray(epsilon, dtype=np.float64))
         lower, upper, left = np.zeros(flat.shape), np.ones(flat.shape), flat < 0
         if np.any(left):
@@ -139,10 +153,6 @@ class ChainedPair(Pair):
             upper[flat >= standing(most)[1]] = 0.0
         found = Bracket(np.minimum(lower, upper), upper).clip(0.0, 1.0)
         return Bracket(*(side.reshape(np.shape(epsilon)) for side in found))
-
-    @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        return log(self.delta_bracket(epsilon)).smaller(0.0)
 
     def _right(self, epsilon: Array) -> Interval:
         """Bracket delta at epsilon >= 0, one dimension."""
@@ -159,8 +169,7 @@ class ChainedPair(Pair):
 
         return self._closer(epsilon, (0.0, 1.0), prove, inverse=False)
 
-    @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Bracket:
         flat, most = np.ravel(np.asarray(delta, dtype=np.float64)), self.outer_pure()
         near, largest = Interval.decimal(flat), np.inf if most is None else float(standing(most)[1])
         alone = _power(self.links, np.zeros(1)).lower[0]
@@ -237,8 +246,7 @@ class ChainedPair(Pair):
             total += n * part
         return total
 
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Bracket:
         square, most = self.outer_gaussian(), self.outer_pure()
         upper, a = np.full(order.shape, np.inf), Interval.decimal(order)
         if square is not None:
@@ -252,27 +260,20 @@ class ChainedPair(Pair):
             lower = np.maximum(lower, RandomizedResponsePair(least).renyi_bracket(order).lower)
         return Bracket(np.minimum(lower, upper), upper)
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _zcdp(self) -> tuple[float, float]:
         square, most = self.outer_gaussian(), self.outer_pure()
         known = [x for x in (square, None if most is None else most**2) if x]
         upper = ceil_float(min(known) / 2) if known else np.inf
         return floor_float(self.inner_gaussian() / 2), upper
 
-    @override
-    def outer_pure(self) -> Fraction | None:
-        return self._sum(lambda pair: pair.outer_pure())
-
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
+    def _outer_gaussian(self) -> Fraction | None:
         if len(self.links) == 1:
             square = self.links[0][0].outer_gaussian()
             return None if square is None else square * self.links[0][1] ** 2
         mu = self._sum(lambda pair: _root(pair.outer_gaussian(), 1))
         return None if mu is None else mu**2
 
-    @override
-    def inner_gaussian(self) -> Fraction:
+    def _inner_gaussian(self) -> Fraction:
         mu = self._sum(lambda pair: _root(pair.inner_gaussian(), 0))
         return Fraction(0) if mu is None else mu**2
 

@@ -10,13 +10,13 @@ from typing import ClassVar, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Interval, proved_root, standing, text
 from neyman.numerics._distributions._binomial import log_binomial_mass, log_even_mass
-from neyman.numerics._primitives import exp, expm1, log
+from neyman.numerics._primitives import exp, expm1
 from neyman.overriding import override
 
 __all__ = ["ClonesPair"]
@@ -69,23 +69,14 @@ class ClonesPair(Pair):
         return f"shuffled(epsilon0={text(self.epsilon0)}, n={self.reports})"
 
     @override
-    def outer_pure(self) -> Fraction:
-        return self.epsilon0
+    def views(self) -> Views:
+        return Views(delta=self._delta, epsilon=self._epsilon, beta=self._beta)
 
     @override
-    def renyi_bracket(self, order: Array) -> Interval:
-        return Interval(np.zeros(order.shape), outer_renyi(self, order))
+    def summaries(self) -> Summaries:
+        return Summaries(outer_pure=lambda: self.epsilon0)
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        return 0.0, outer_rho(self)
-
-    @override
-    def log_delta_bracket(self, epsilon: Array) -> Interval:
-        return log(self.delta_bracket(epsilon))
-
-    @override
-    def delta_bracket(self, epsilon: Array) -> Interval:
+    def _delta(self, epsilon: Array) -> Interval:
         near = Interval.decimal(epsilon)
         w = exp(Interval.of(self.epsilon0))
         upper = [self._at(e, w).upper for e in np.ravel(near.lower).tolist()]
@@ -116,8 +107,7 @@ class ClonesPair(Pair):
         left_out = Interval(np.zeros(()), np.asarray(_LEFT_OUT))
         return (total * (2 / (w + 1)) + left_out).larger(0)
 
-    @override
-    def epsilon_bracket(self, delta: Array) -> Interval:
+    def _epsilon(self, delta: Array) -> Interval:
         flat, most = np.ravel(delta), float(standing(self.epsilon0)[1])
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
         lower[flat == 0] = upper[flat == 0] = most
@@ -141,17 +131,12 @@ class ClonesPair(Pair):
             upper[i] = min(max(float(found.upper[0]), 0.0), most)
         return Interval(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Interval:
+    def _beta(self, alpha: Array) -> Interval:
         grid = np.linspace(-float(self.epsilon0), float(self.epsilon0), 257)
         rest, level = 1 - self.delta_bracket(grid).decimals(), Interval.decimal(alpha)
         lines = rest - exp(grid) * Interval(level.lower[..., None], level.upper[..., None])
         lower = np.max(lines.lower, axis=-1)
         return Interval(lower, (1 - level).upper).clip(0.0, 1.0)
-
-    @override
-    def tpr_bracket(self, alpha: Array) -> Interval:
-        return (1 - self.beta_bracket(alpha).decimals()).clip(0.0, 1.0)
 
 
 @final

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from neyman.curves._formulas import Summaries
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._lattice_pair import LatticePair
 from neyman.errors import InvalidParameter
@@ -106,12 +107,18 @@ class DiscreteGaussianPair(LatticePair):
         return quadratic + log_theta_ratio(s * self.sensitivity, square)
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
-        near = around(order)
-        down, up = (self._renyi(np.asarray(x)) for x in (near.lower, near.upper))
-        return Bracket(down.lower, up.upper)
+    def summaries(self) -> Summaries:
+        return LatticePair.summaries(self)._replace(
+            renyi=self._renyi,
+            zcdp=lambda: standing(Fraction(self.sensitivity**2) / (2 * self.sigma_squared)),
+        )
 
     def _renyi(self, order: Array) -> Bracket:
+        near = around(order)
+        down, up = (self._renyi_at(np.asarray(x)) for x in (near.lower, near.upper))
+        return Bracket(down.lower, up.upper)
+
+    def _renyi_at(self, order: Array) -> Bracket:
         square = float(self.sigma_squared)
         finite = np.where(np.isfinite(order), order, 2.0)
         line = Interval.exactly(finite) * (Fraction(self.sensitivity**2) / (2 * self.sigma_squared))
@@ -124,10 +131,6 @@ class DiscreteGaussianPair(LatticePair):
         # c Delta is rounded, and theta so flat that the line holds a tenth of that.
         found = line + Interval.within(taken, relative, absolute / np.abs(c) + line.upper * _FLAT)
         return Interval.where(np.isposinf(order), Interval.exactly(np.inf), found.larger(0))
-
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        return standing(Fraction(self.sensitivity**2) / (2 * self.sigma_squared))
 
 
 @final
@@ -169,8 +172,8 @@ class DiscreteLaplacePair(LatticePair):
         return Atoms(-self.a * top, 2 * self.a, steps, log_p, np.flip(log_p))
 
     @override
-    def outer_pure(self) -> Fraction:
-        return self.a * self.sensitivity
+    def summaries(self) -> Summaries:
+        return LatticePair.summaries(self)._replace(outer_pure=lambda: self.a * self.sensitivity)
 
 
 @final
@@ -251,7 +254,10 @@ class DiscretePair(LatticePair):
         )
 
     @override
-    def outer_pure(self) -> Fraction | None:
+    def summaries(self) -> Summaries:
+        return LatticePair.summaries(self)._replace(outer_pure=self._outer_pure)
+
+    def _outer_pure(self) -> Fraction | None:
         if self._only(self.p, self.q) or self._only(self.q, self.p):
             return None
         ratios = self._ratios()

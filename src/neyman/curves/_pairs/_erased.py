@@ -11,6 +11,7 @@ from typing import ClassVar, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import inner_gaussian_square
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._between import ends_of
@@ -204,7 +205,7 @@ class ErasedPair(Pair):
     def cumulant(self, s: ComplexArray) -> ComplexArray:
         return float(self.log_kept.middle) + self.core.cumulant(s)
 
-    def _delta(self, core: Interval) -> Interval:
+    def _with_mass(self, core: Interval) -> Interval:
         return (self.mass + self.kept * core.decimals()).clip(0.0, 1.0)
 
     @override
@@ -213,14 +214,25 @@ class ErasedPair(Pair):
         return None if source is None else ErasedSource(source, self.mass, self.kept)
 
     @override
-    def delta_bracket(self, epsilon: Array) -> Interval:
-        down, up = self.decimals
-        core = self.core.delta_bracket(epsilon)
-        lower, upper = self._delta(core)
-        return Interval(np.where(core.lower > 0, lower, down), np.where(core.upper > 0, upper, up))
+    def views(self) -> Views:
+        return Views(delta=self._delta, epsilon=self._epsilon, beta=self._beta, tpr=self._tpr)
 
     @override
-    def epsilon_bracket(self, delta: Array) -> Interval:
+    def summaries(self) -> Summaries:
+        return Summaries(
+            renyi=self._renyi,
+            zcdp=lambda: (math.inf, math.inf),
+            mu=self._mu,
+            inner_gaussian=self._inner_gaussian,
+        )
+
+    def _delta(self, epsilon: Array) -> Interval:
+        down, up = self.decimals
+        core = self.core.delta_bracket(epsilon)
+        lower, upper = self._with_mass(core)
+        return Interval(np.where(core.lower > 0, lower, down), np.where(core.upper > 0, upper, up))
+
+    def _epsilon(self, delta: Array) -> Interval:
         """The core's; a closed form is moved up until its delta is proved to be at most `delta`."""
         down, up = self.decimals
         lower, upper = np.full(delta.shape, np.inf), np.full(delta.shape, np.inf)
@@ -246,18 +258,12 @@ class ErasedPair(Pair):
     def _proved(self, epsilon: Array, delta: Array) -> npt.NDArray[np.bool_]:
         return np.isposinf(epsilon) | (self.delta_bracket(epsilon).upper <= delta)
 
-    @override
-    def log_delta_bracket(self, epsilon: Array) -> Interval:
-        return log(self._delta(self.core.delta_bracket(epsilon)))
-
-    @override
-    def beta_bracket(self, alpha: Array) -> Interval:
+    def _beta(self, alpha: Array) -> Interval:
         core = self._inside(alpha).through(self.core.beta_bracket, falling=True)
         lower, upper = (self.kept * core).clip(0.0, 1.0)
         return Interval(lower, np.where(alpha >= self._most, 0.0, upper))
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Interval:
+    def _tpr(self, alpha: Array) -> Interval:
         core = self._inside(alpha).through(self.core.tpr_bracket, falling=False)
         lower, upper = (self.mass + self.kept * core).clip(0.0, 1.0)
         return Interval(np.where(alpha >= self._most, 1.0, lower), upper)
@@ -272,16 +278,14 @@ class ErasedPair(Pair):
             return Interval.exactly(np.ones(alpha.shape))
         return (Interval.decimal(alpha) / self.kept).clip(0.0, 1.0)
 
-    @override
-    def renyi_bracket(self, order: Array) -> Interval:
+    def _renyi(self, order: Array) -> Interval:
         below = order < 1
         inside = np.where(below, order, 0.5)
         core = self.core.renyi_bracket(inside)
         found = core - self.log_kept / (1 - Interval.decimal(inside))
         return Interval.where(below, found, Interval.exactly(np.inf))
 
-    @override
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
+    def _mu(self, slack: float) -> tuple[float, float]:
         down, up = self.decimals
         if slack < down:
             return math.inf, math.inf
@@ -291,12 +295,7 @@ class ErasedPair(Pair):
         upper = self.core.mu_bracket(float(rest.lower))[1] if slack >= up else math.inf
         return self.core.mu_bracket(float(rest.upper))[0], upper
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        return math.inf, math.inf
-
-    @override
-    def inner_gaussian(self) -> Fraction:
+    def _inner_gaussian(self) -> Fraction:
         point, mass = self.point(), self.decimals[0]
         if point is None:
             return inner_gaussian_square(self, mass, self.slope) if self.certified else Fraction(0)

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
 
+from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._solvers._sources import GaussianSource
 from neyman.numerics import (
@@ -66,7 +69,7 @@ class GaussianPair(Pair):
         return square_roots(self.mu_squared)
 
     @property
-    def _mu(self) -> Interval:
+    def _root(self) -> Interval:
         """The root of the exact square."""
         down, up = self._roots
         return Interval.decimal(down) if down == up else Interval(np.asarray(down), np.asarray(up))
@@ -89,7 +92,7 @@ class GaussianPair(Pair):
 
     @override
     def loss_source(self) -> GaussianSource:
-        return GaussianSource(self._mu)
+        return GaussianSource(self._root)
 
     @override
     def loss_law(self) -> LossSum:
@@ -101,53 +104,51 @@ class GaussianPair(Pair):
         return LossSum.of(GaussianMixtureLaw(Shifts((0.0,), (1.0,)), Shifts((0.0, mu), (1 - q, q))))
 
     @override
-    def delta_bracket(self, epsilon: Array) -> Interval:
-        return gaussian_delta(epsilon, self._mu)
+    def views(self) -> Views:
+        return Views(
+            log_delta=partial(gaussian_log_delta, mu=self._root),
+            delta=partial(gaussian_delta, mu=self._root),
+            epsilon=self._epsilon,
+            beta=self._beta,
+            tpr=self._tpr,
+        )
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Interval:
-        return gaussian_log_delta(epsilon, self._mu)
+    def summaries(self) -> Summaries:
+        return Summaries(
+            renyi=self._renyi,
+            zcdp=self._zcdp,
+            subgaussian=self._subgaussian,
+            mu=self._mu,
+            outer_gaussian=lambda: shortened_up(self.mu_squared),
+            inner_gaussian=lambda: self.mu_squared,
+        )
 
-    @override
-    def epsilon_bracket(self, delta: Array) -> Interval:
-        lower, upper = self._mu
+    def _epsilon(self, delta: Array) -> Interval:
+        lower, upper = self._root
         found = gaussian_epsilon(np.ravel(delta), (float(lower), float(upper)))
         return Interval(found.lower.reshape(delta.shape), found.upper.reshape(delta.shape))
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Interval:
-        beta = normal_sf(normal_quantile(Interval.decimal(alpha)) + self._mu)
+    def _beta(self, alpha: Array) -> Interval:
+        beta = normal_sf(normal_quantile(Interval.decimal(alpha)) + self._root)
         return Interval.where(alpha == 0, _SURE, Interval.where(alpha == 1, _NONE, beta))
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Interval:
-        tpr = phi(normal_quantile(Interval.decimal(alpha)) + self._mu)
+    def _tpr(self, alpha: Array) -> Interval:
+        tpr = phi(normal_quantile(Interval.decimal(alpha)) + self._root)
         return Interval.where(alpha == 0, _NONE, Interval.where(alpha == 1, _SURE, tpr))
 
-    @override
-    def renyi_bracket(self, order: Array) -> Interval:
+    def _renyi(self, order: Array) -> Interval:
         value = Interval.of(self.mu_squared) / 2 * Interval.decimal(order)
         # A product that overflows is still finite.
         return Interval.where(np.isposinf(order), Interval.exactly(np.inf), value)
 
-    @override
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
-        return self._roots if slack == 0 else super(GaussianPair, self).mu_bracket(slack)
+    def _mu(self, slack: float) -> tuple[float, float]:
+        return self._roots if slack == 0 else Curve.mu_bracket(self, slack)
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _zcdp(self) -> tuple[float, float]:
         rho = self.mu_squared / 2
         return floor_float(rho), ceil_float(rho)
 
-    @override
-    def subgaussian_bracket(self) -> Subgaussianity:
+    def _subgaussian(self) -> Subgaussianity:
         square = self.mu_squared
         return self.zcdp_bracket(), (floor_float(square), ceil_float(square))
-
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction:  # noqa: ARG002
-        return shortened_up(self.mu_squared)
-
-    @override
-    def inner_gaussian(self) -> Fraction:
-        return self.mu_squared

@@ -8,9 +8,11 @@ from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 
+from neyman.curves._curve import Curve
 from neyman.curves._divergences._binomial_renyi import outermost_renyi
 from neyman.curves._divergences._law_renyi import renyi_by_law
 from neyman.curves._divergences._outer_renyi import outer_renyi
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import largest_ratio
 from neyman.curves._pair import Pair, Tails, middles
 from neyman.curves._pairs._gaussian import GaussianPair
@@ -209,14 +211,25 @@ class GaussianMixturePair(Pair):
         return Tails(*sides)
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def views(self) -> Views:
+        return Views(
+            log_delta=self._log_delta, epsilon=self._epsilon, beta=self._beta, tpr=self._tpr
+        )
+
+    @override
+    def summaries(self) -> Summaries:
+        return Summaries(
+            renyi=self._renyi, zcdp=self._zcdp, mu=self._mu, outer_gaussian=self._outer_gaussian
+        )
+
+    def _log_delta(self, epsilon: Array) -> Bracket:
         near, shape = around(epsilon), np.shape(epsilon)
         low, high = np.ravel(near.lower), np.ravel(near.upper)
         lower, upper = np.full(low.shape, -np.inf), np.zeros(low.shape)
         right, left = low >= 0, low < 0
         if np.any(right):
-            upper[right] = self._log_delta(low[right]).upper
-            lower[right] = self._log_delta(high[right]).lower
+            upper[right] = self._right_of_zero(low[right]).upper
+            lower[right] = self._right_of_zero(high[right]).lower
         if np.any(left):
             back = self.swap()
             there = back.log_delta_bracket(-np.ravel(epsilon)[left])
@@ -226,7 +239,7 @@ class GaussianMixturePair(Pair):
         lower = np.where(np.isneginf(low), 0.0, np.minimum(lower, upper))
         return Bracket(lower.reshape(shape), upper.reshape(shape))
 
-    def _log_delta(self, t: Array) -> Bracket:
+    def _right_of_zero(self, t: Array) -> Bracket:
         """Delta falls as z grows, so each end of the place bounds it."""
         mixtures = self._mixtures
         # Above the largest loss delta is 0, and there is no place.
@@ -237,8 +250,7 @@ class GaussianMixturePair(Pair):
         lower = np.where(np.isfinite(place.upper), lower, -np.inf)
         return Bracket(*(np.where(over, -np.inf, bound) for bound in (lower, upper)))
 
-    @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Bracket:
         flat = np.ravel(delta)
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
         lower[flat == 0] = upper[flat == 0] = self._most
@@ -298,12 +310,10 @@ class GaussianMixturePair(Pair):
                 upper[chosen] = mixtures.place_of_p(high, above=above).upper
         return Bracket(lower, upper)
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Bracket:
         return self._test(alpha, above=False)
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Bracket:
         return self._test(alpha, above=True)
 
     def _test(self, alpha: Array, *, above: bool) -> Bracket:
@@ -323,7 +333,7 @@ class GaussianMixturePair(Pair):
 
     # -- summaries ----------------------------------------------------------------------------
 
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction:  # noqa: ARG002
+    def _outer_gaussian(self) -> Fraction:
         """The distance of the outermost means: each pair of components is closer than that.
 
         By joint convexity delta is at most the mean of the deltas of the components, paired
@@ -331,8 +341,7 @@ class GaussianMixturePair(Pair):
         """
         return (self.q[-1][0] + self.p[0][0]) ** 2 / self.variance
 
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Bracket:
         found = renyi_by_law(self.loss_law(), order, -math.inf)
         square = (self.q[-1][0] + self.p[-1][0]) ** 2 / self.variance
         ends = outermost_renyi(order, square, self.p[-1][1], self.q[-1][1])
@@ -342,16 +351,14 @@ class GaussianMixturePair(Pair):
         unbounded = np.isposinf(order) & math.isinf(self._most)
         return Bracket(np.where(unbounded, np.inf, lower), np.where(unbounded, np.inf, upper))
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        upper = ceil_float(self.outer_gaussian() / 2)
+    def _zcdp(self) -> tuple[float, float]:
+        upper = ceil_float(self._outer_gaussian() / 2)
         orders = 1 + np.logspace(-3, 2, 16)
         lower = largest_ratio(self, orders)
         return min(lower, upper), upper
 
-    @override
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
-        lower, upper = super(GaussianMixturePair, self).mu_bracket(slack)
+    def _mu(self, slack: float) -> tuple[float, float]:
+        lower, upper = Curve.mu_bracket(self, slack)
         if slack > 0:
             return lower, upper
         ends = max(self.q[-1][0] + self.p[-1][0], self.q[0][0] + self.p[0][0])

@@ -6,6 +6,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._pairs._bounded import BoundedPair
 from neyman.numerics import Array, ComplexArray, Interval
 from neyman.numerics._lattice_sums._source import AtomSource, Masses
@@ -47,21 +48,22 @@ class IdentityPair(BoundedPair):
         return np.zeros_like(s)
 
     @override
-    def beta_bracket(self, alpha: Array) -> Interval:
+    def views(self) -> Views:
+        return BoundedPair.views(self)._replace(beta=self._beta, tpr=self._tpr)
+
+    @override
+    def summaries(self) -> Summaries:
+        return BoundedPair.summaries(self)._replace(
+            renyi=self._renyi,
+            zcdp=lambda: (0.0, 0.0),
+            outer_gaussian=lambda: Fraction(0),
+        )
+
+    def _beta(self, alpha: Array) -> Interval:
         return (1 - Interval.decimal(alpha)).clip(0.0, 1.0)
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Interval:
+    def _tpr(self, alpha: Array) -> Interval:
         return Interval(alpha, alpha)
 
-    @override
-    def renyi_bracket(self, order: Array) -> Interval:
-        return Interval(np.zeros(order.shape), np.zeros(order.shape))
-
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        return 0.0, 0.0
-
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction:  # noqa: ARG002
-        return Fraction(0)
+    def _renyi(self, order: Array) -> Interval:
+        return Interval.exactly(np.zeros(order.shape))

@@ -8,6 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._divergences._renyi import laplace_renyi
+from neyman.curves._formulas import Summaries
 from neyman.curves._order import least_rho
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._solvers._sources import LaplaceSource
@@ -86,10 +87,12 @@ class LaplacePair(ShiftedPair):
         return alpha.choose(edge, 1 - steep, rest), alpha.choose(edge, steep, 1 - rest)
 
     @override
-    def renyi_bracket(self, order: Array) -> Interval:
-        return laplace_renyi(Interval.decimal(order), Interval.of(self.epsilon0))
-
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def summaries(self) -> Summaries:
         bound = Interval.of(self.epsilon0)
-        return least_rho(self, float((bound * tanh(bound / 2)).upper))
+        return ShiftedPair.summaries(self)._replace(
+            renyi=self._renyi,
+            zcdp=lambda: least_rho(self, float((bound * tanh(bound / 2)).upper)),
+        )
+
+    def _renyi(self, order: Array) -> Interval:
+        return laplace_renyi(Interval.decimal(order), Interval.of(self.epsilon0))

@@ -7,6 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from neyman.curves._curve import Curve
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._profiles._atomic_profile import AtomicProfile
 from neyman.curves._solvers._sources import atom_source
@@ -78,11 +80,19 @@ class LatticePair(Pair):
         return LossSum.of(AtomicLaw(WeightedLosses.of(atoms.log_p[both], r, known)))
 
     @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
-        return self.profile().epsilon_bracket(delta)
+    def views(self) -> Views:
+        return Views(
+            log_delta=self._log_delta, epsilon=self._epsilon, beta=self._beta, tpr=self._tpr
+        )
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def summaries(self) -> Summaries:
+        return Summaries(renyi=self._renyi, mu=self._mu, outer_gaussian=self._outer_gaussian)
+
+    def _epsilon(self, delta: Array) -> Bracket:
+        return self.profile().epsilon_bracket(delta)
+
+    def _log_delta(self, epsilon: Array) -> Bracket:
         profile = self.profile()
         found = profile.log_delta_bracket(epsilon)
         # A table leaves out far atoms, and blurs the last one: what is known of the losses tells.
@@ -93,30 +103,25 @@ class LatticePair(Pair):
             found = Interval.where(none, Interval.exactly(-np.inf), found)
         return found
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Bracket:
         return self.profile().beta_bracket(alpha)
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Bracket:
         return self.profile().tpr_bracket(alpha)
 
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
+    def _outer_gaussian(self) -> Fraction | None:
         if max(self.log_singular) > -np.inf:
             return None
         _, mu = largest_vertex(self.profile().table)
         return Fraction(mu) ** 2
 
-    @override
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
-        lower, upper = super().mu_bracket(slack)
+    def _mu(self, slack: float) -> tuple[float, float]:
+        lower, upper = Curve.mu_bracket(self, slack)
         if slack > 0 or not np.isfinite(upper):
             return lower, upper
         return max(lower, largest_vertex(self.profile().table)[0]), upper
 
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Bracket:
         return Interval.decimal(order).through(lambda a: atom_renyi(self.atoms(), a), falling=False)
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._divergences._renyi import logistic_renyi
+from neyman.curves._formulas import Summaries
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._solvers._sources import LogisticSource
 from neyman.numerics import Array, ComplexArray, Interval, LossSum, text
@@ -72,10 +73,13 @@ class LogisticPair(ShiftedPair):
         return (1 - alpha) / total, exp(bound) * alpha / total
 
     @override
-    def renyi_bracket(self, order: Array) -> Interval:
+    def summaries(self) -> Summaries:
+        return ShiftedPair.summaries(self)._replace(renyi=self._renyi, zcdp=self._zcdp)
+
+    def _renyi(self, order: Array) -> Interval:
         return logistic_renyi(Interval.decimal(order), Interval.of(self.eta))
 
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _zcdp(self) -> tuple[float, float]:
         """The divergence of order 1, eta coth(eta/2) - 2 (proof: docs/theory/selection.md).
 
         About eta^2/6, and not the eta^2/8 of a mechanism of this range: one pair covers them all.

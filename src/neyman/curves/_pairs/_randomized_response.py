@@ -9,6 +9,7 @@ import numpy as np
 
 from neyman.curves._divergences._renyi import randomized_response_renyi
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._formulas import Summaries
 from neyman.curves._pairs._bounded import ShiftedPair, check_epsilon
 from neyman.curves._profiles._response_profile import atoms_of_randomized_response
 from neyman.numerics import (
@@ -98,10 +99,18 @@ class RandomizedResponsePair(ShiftedPair):
         return (1 - steep).larger(flat), steep.smaller(1 - flat)
 
     @override
-    def renyi_bracket(self, order: Array) -> Interval:
+    def summaries(self) -> Summaries:
+        return ShiftedPair.summaries(self)._replace(
+            renyi=self._renyi,
+            zcdp=self._zcdp,
+            subgaussian=self._subgaussian,
+            inner_pure=lambda: self.epsilon0,
+        )
+
+    def _renyi(self, order: Array) -> Interval:
         return randomized_response_renyi(Interval.decimal(order), Interval.of(self.epsilon0))
 
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _zcdp(self) -> tuple[float, float]:
         """The divergence of order 1, epsilon tanh(epsilon/2).
 
         g(a) = a (a - 1) rho - K(a) has g(1) = g'(1) = 0, and g'' >= 0 from 1 on, for there
@@ -110,11 +119,6 @@ class RandomizedResponsePair(ShiftedPair):
         kl = self.renyi_bracket(np.asarray(1.0))
         return float(kl.lower), float(kl.upper)
 
-    @override
-    def subgaussian_bracket(self) -> Subgaussianity:
+    def _subgaussian(self) -> Subgaussianity:
         mean = self.zcdp_bracket()
         return mean, (2 * mean[0], 2 * mean[1])
-
-    @override
-    def inner_pure(self) -> Fraction:
-        return self.epsilon0

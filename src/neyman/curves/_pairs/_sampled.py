@@ -11,6 +11,7 @@ import numpy.typing as npt
 from neyman.curves._divergences._binomial_renyi import binomial_renyi, capped_renyi
 from neyman.curves._divergences._law_renyi import renyi_by_law
 from neyman.curves._divergences._outer_renyi import outer_renyi
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._between import monotone
 from neyman.curves._pairs._gaussian import GaussianPair
@@ -95,12 +96,15 @@ class _PoissonSampled(Pair):
         """The loss log(1 - q), which is exceeded surely without the unit."""
         return log1p(-Interval.of(self.probability))
 
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
-        """The base's: sampling cannot hurt, and the test that hopes to be sampled feels all of it.
+    @override
+    def summaries(self) -> Summaries:
+        """Bound mu by the base's: sampling cannot hurt, nor does it help against every test.
 
         As alpha -> 0 the local mu of f tends to the base's, for q e^L0 is all of the loss there.
         """
-        return self.base.outer_gaussian(tight=tight)
+        return Summaries(
+            outer_gaussian=self.base.outer_gaussian, tight_gaussian=self.base.tight_gaussian
+        )
 
 
 @final
@@ -166,7 +170,23 @@ class SampledPair(_PoissonSampled):
         return Interval.where(x.lower == np.inf, x, x.choose(1, near, far))
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Interval:
+    def views(self) -> Views:
+        return Views(
+            log_delta=self._log_delta,
+            delta=self._delta,
+            epsilon=self._epsilon,
+            beta=self._beta,
+            tpr=self._tpr,
+        )
+
+    @override
+    def summaries(self) -> Summaries:
+        own = _PoissonSampled.summaries(self)._replace(renyi=self._renyi)
+        # Sampling cannot hurt, and rho of a Gaussian is attained at orders without end.
+        gaussian = self.base.kind == GaussianPair.kind
+        return own._replace(zcdp=self.base.zcdp_bracket) if gaussian else own
+
+    def _log_delta(self, epsilon: Array) -> Interval:
         """Log q + log delta0; below log(1 - q) the loss is above surely, delta 1 - e^epsilon."""
         x = Interval.decimal(epsilon)
         base = _falling(self.base.log_delta_bracket, self._inner(x), ~(x <= self.least))
@@ -176,15 +196,13 @@ class SampledPair(_PoissonSampled):
         found = Interval.where(np.isneginf(base.upper), base, found)
         return x.choose(self.least, sure, found).smaller(0)
 
-    @override
-    def delta_bracket(self, epsilon: Array) -> Interval:
+    def _delta(self, epsilon: Array) -> Interval:
         x = Interval.decimal(epsilon)
         base = _falling(self.base.delta_bracket, self._inner(x), ~(x <= self.least))
         found = x.choose(self.least, -expm1(x.smaller(0)), Interval.of(self.probability) * base)
         return found.clip(0.0, 1.0)
 
-    @override
-    def epsilon_bracket(self, delta: Array) -> Interval:
+    def _epsilon(self, delta: Array) -> Interval:
         """log(1 + q (e^epsilon0 - 1)) at the base's epsilon of delta/q, moved up until proved."""
         q, rest = Interval.of(self.probability), Interval.of(1 - self.probability)
         share = (Interval.decimal(delta) / q).clip(0.0, 1.0)
@@ -207,20 +225,17 @@ class SampledPair(_PoissonSampled):
         upper = raised(upper, step, holds)
         return Interval(np.minimum(lower, upper), upper)
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Interval:
+    def _beta(self, alpha: Array) -> Interval:
         q, rest = Interval.of(self.probability), Interval.of(1 - self.probability)
         missed = rest * (1 - Interval.decimal(alpha)).larger(0)
         return (q * self.base.beta_bracket(alpha).decimals() + missed).clip(0.0, 1.0)
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Interval:
+    def _tpr(self, alpha: Array) -> Interval:
         q, rest = Interval.of(self.probability), Interval.of(1 - self.probability)
         level = Interval.decimal(alpha).clip(0.0, 1.0)
         return (q * self.base.tpr_bracket(alpha).decimals() + rest * level).clip(0.0, 1.0)
 
-    @override
-    def renyi_bracket(self, order: Array) -> Interval:
+    def _renyi(self, order: Array) -> Interval:
         law = self.loss_law()
         if law is None:
             # Sampling cannot hurt.
@@ -238,12 +253,6 @@ class SampledPair(_PoissonSampled):
         upper[high] = np.minimum(upper[high], sums.upper)
         bounds = Interval(lower.reshape(order.shape), upper.reshape(order.shape))
         return capped_renyi(bounds, order, square)
-
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        if self.base.kind == GaussianPair.kind:
-            return self.base.zcdp_bracket()
-        return super(SampledPair, self).zcdp_bracket()
 
 
 @final
@@ -305,14 +314,20 @@ class SampledSwapPair(_PoissonSampled):
         return k, x + log(q) - log(k)
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Interval:
+    def views(self) -> Views:
+        return Views(log_delta=self._log_delta, delta=self._delta, beta=self._beta, tpr=self._tpr)
+
+    @override
+    def summaries(self) -> Summaries:
+        return _PoissonSampled.summaries(self)._replace(renyi=self._renyi)
+
+    def _log_delta(self, epsilon: Array) -> Interval:
         k, inner = self._shares(Interval.decimal(epsilon))
         back = self.base.swap()
         found = log(k) + _falling(back.log_delta_bracket, inner, k.upper > 0)
         return Interval.where(k.upper > 0, found.smaller(0), Interval.exactly(-np.inf))
 
-    @override
-    def delta_bracket(self, epsilon: Array) -> Interval:
+    def _delta(self, epsilon: Array) -> Interval:
         k, inner = self._shares(Interval.decimal(epsilon))
         back = self.base.swap()
         found = k * _falling(back.delta_bracket, inner, k.upper > 0)
@@ -358,8 +373,7 @@ class SampledSwapPair(_PoissonSampled):
         """Interval alpha / (1 - q), the power while all tests fit where only the unit leads."""
         return Interval.decimal(alpha) / Interval.of(1 - self.probability)
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Interval:
+    def _beta(self, alpha: Array) -> Interval:
         back, x, line = self.base.swap(), self._base_level(alpha), self._proportional(alpha)
         missed = (1 - line).clip(0.0, 1.0)
         lower, upper = x.through(back.beta_bracket, falling=True)
@@ -367,16 +381,14 @@ class SampledSwapPair(_PoissonSampled):
         upper = np.where(x.lower > 0, upper, np.maximum(upper, missed.upper))
         return Interval(np.minimum(lower, upper), upper)
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Interval:
+    def _tpr(self, alpha: Array) -> Interval:
         back, x, line = self.base.swap(), self._base_level(alpha), self._proportional(alpha)
         lower, upper = x.through(back.tpr_bracket, falling=False)
         lower = np.where(x.lower > 0, lower, np.minimum(lower, line.lower))
         upper = np.minimum(upper, line.upper)
         return Interval(np.minimum(lower, upper), upper)
 
-    @override
-    def renyi_bracket(self, order: Array) -> Interval:
+    def _renyi(self, order: Array) -> Interval:
         law = self.loss_law()
         if law is None:
             upper = self.base.swap().renyi_bracket(order).upper

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from neyman.curves._formulas import Summaries
 from neyman.curves._pairs._bounded import check_epsilon
 from neyman.curves._pairs._lattice_pair import LatticePair
 from neyman.errors import InvalidParameter
@@ -96,5 +97,5 @@ class StaircasePair(LatticePair):
         return a * still, a * (b * (d - high) + high)
 
     @override
-    def outer_pure(self) -> Fraction:
-        return self.epsilon0
+    def summaries(self) -> Summaries:
+        return LatticePair.summaries(self)._replace(outer_pure=lambda: self.epsilon0)

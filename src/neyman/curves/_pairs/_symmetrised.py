@@ -9,6 +9,7 @@ import numpy as np
 
 from neyman.curves._divergences._law_renyi import renyi_by_law
 from neyman.curves._divergences._outer_renyi import outer_renyi, outer_rho
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import largest_ratio
 from neyman.curves._pair import Pair, Tails
 from neyman.curves._pairs._gaussian import GaussianPair
@@ -112,13 +113,25 @@ class SymmetrisedPair(Pair):
             )
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def views(self) -> Views:
+        return Views(log_delta=self._log_delta, beta=self._beta, tpr=self._tpr)
+
+    @override
+    def summaries(self) -> Summaries:
+        return Summaries(
+            renyi=self._renyi,
+            zcdp=self._zcdp,
+            outer_gaussian=self.base.outer_gaussian,
+            tight_gaussian=self.base.tight_gaussian,
+            outer_pure=self._outer_pure,
+        )
+
+    def _log_delta(self, epsilon: Array) -> Bracket:
         right = self._sampled.log_delta_bracket(np.abs(epsilon))
         left = left_of_zero(Interval.decimal(np.minimum(epsilon, 0.0)), right)
         return Interval.where(np.isneginf(epsilon), _NONE, Interval.where(epsilon < 0, left, right))
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Bracket:
         first, last = self._sampled.beta_bracket(alpha), self._sampled.swap().beta_bracket(alpha)
         advantage = self.delta_bracket(np.zeros(()))
         near = Interval.decimal(alpha)
@@ -137,14 +150,12 @@ class SymmetrisedPair(Pair):
         left = (1 - base) / 2
         return left, 1 - both - left
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Bracket:
         beta, own = self.beta_bracket(alpha), self._sampled.tpr_bracket(alpha)
         sure = Interval.decimal(alpha) <= self._ends()[0]
         return Interval.where(sure, own, (1 - beta.decimals()).clip(0.0, 1.0))
 
-    @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Bracket:
         # One direction loses no more, and without sampling no less is lost.
         sides = (self._sampled, self._sampled.swap())
         lower = np.max([side.renyi_bracket(order).lower for side in sides], axis=0)
@@ -157,24 +168,18 @@ class SymmetrisedPair(Pair):
             upper = np.where(near, np.minimum(upper, found.upper), upper)
         return Bracket(np.minimum(lower, upper), upper)
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _zcdp(self) -> tuple[float, float]:
         upper = min(self.base.zcdp_bracket()[1], outer_rho(self))
         orders = 1 + np.asarray([1e-3, 1.0, 8.0, 1e3, 1e12])
         lower = largest_ratio(self, orders)
         return min(lower, upper), upper
 
-    @override
-    def outer_pure(self) -> Fraction | None:
+    def _outer_pure(self) -> Fraction | None:
         most = self.base.outer_pure()
         if most is None:
             return None
         share = Interval.of(self.probability)
         return Fraction(float(log1p(share * expm1(Interval.of(most))).upper))
-
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:
-        return self.base.outer_gaussian(tight=tight)
 
 
 def _rest(log: Array) -> Array:

@@ -20,7 +20,7 @@ from neyman.curves._algebra._factors import Factors
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._sampled import sampling_of
 from neyman.curves._solvers._view import EPSILON, View
-from neyman.numerics import Array, Bracket, Interval, gaussian_log_delta
+from neyman.numerics import Array, Bracket, Interval, gaussian_log_delta, shortened_up
 from neyman.numerics._distributions._binomial import log_binomial_mass
 from neyman.numerics._primitives import exp, log, log_total
 
@@ -87,7 +87,7 @@ def known_samples(parts: Factors) -> KnownSamples | None:
     sampled = sampling_of(pair)
     if sampled is None or not isinstance(sampled.base, GaussianPair) or times > _MOST_STEPS:
         return None
-    return _blocks(sampled.base.outer_gaussian(), sampled.probability, times)
+    return _blocks(shortened_up(sampled.base.mu_squared), sampled.probability, times)
 
 
 def _blocks(square: Fraction, probability: Fraction, times: int) -> KnownSamples:

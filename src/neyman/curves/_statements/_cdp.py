@@ -9,6 +9,7 @@ import numpy as np
 
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._formulas import Summaries
 from neyman.curves._pair import Pair
 from neyman.curves._statements._real_line import (
     MOST_LOSS,
@@ -117,34 +118,38 @@ class CdpPair(RealLinePair):
         return CdpPair(self.mean * times, self.tau_squared * times)
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def summaries(self) -> Summaries:
+        return RealLinePair.summaries(self)._replace(
+            renyi=self._renyi,
+            zcdp=self._zcdp,
+            tcdp=self._tcdp,
+            subgaussian=lambda: (
+                (0.0, standing(self.mean)[1]),
+                (0.0, standing(self.tau_squared)[1]),
+            ),
+            mu=self._mu,
+        )
+
+    def _renyi(self, order: Array) -> Bracket:
         return line_renyi(order, self.mean, self._slope)
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _zcdp(self) -> tuple[float, float]:
         return 0.0, standing(self._slope)[1]
 
-    @override
-    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
+    def _tcdp(self, omega: float) -> tuple[float, float]:
         up = self.zcdp_bracket()[1]
         if np.isinf(omega):
             return 0.0, up
         at = self.renyi_bracket(np.asarray(omega)) / Interval.decimal(omega)
         return 0.0, min(float(at.upper), up)
 
-    @override
-    def subgaussian_bracket(self) -> Subgaussianity:
+    def _subgaussian(self) -> Subgaussianity:
         return (0.0, standing(self.mean)[1]), (0.0, standing(self.tau_squared)[1])
 
-    @override
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
+    def _mu(self, slack: float) -> tuple[float, float]:
         if slack > 0:
             return self.mu_with_slack(slack)
         return 0.0, ZcdpPair(self._slope).mu_bracket(0.0)[1]
-
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> None:  # noqa: ARG002
-        return
 
     @override
     def share(self, curve: Curve) -> Bracket:

@@ -9,6 +9,7 @@ import numpy as np
 
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._formulas import Summaries
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._statements._real_line import (
@@ -21,7 +22,16 @@ from neyman.curves._statements._real_line import (
 from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixed_points
 from neyman.curves._statements._real_line_orders import Points
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, Bracket, Interval, around, ceil_float, floor_float, text
+from neyman.numerics import (
+    Array,
+    Bracket,
+    Interval,
+    around,
+    ceil_float,
+    floor_float,
+    shortened_up,
+    text,
+)
 from neyman.overriding import override
 
 __all__ = ["RdpPair", "divergence_of"]
@@ -124,7 +134,17 @@ class RdpPair(RealLinePair):
         # Rounded up, for the exact quotient grows with every composition.
         return min(value, Fraction(ceil_float(chord / (order - 1))))
 
-    def renyi_bracket(self, order: Array) -> Bracket:
+    @override
+    def summaries(self) -> Summaries:
+        return RealLinePair.summaries(self)._replace(
+            renyi=self._renyi,
+            zcdp=lambda: (0.0, np.inf),
+            tcdp=self._tcdp,
+            subgaussian=self._subgaussian,
+            mu=self.mu_with_slack,
+        )
+
+    def _renyi(self, order: Array) -> Bracket:
         """From above what follows from the points.
 
         (1 - a) D_a(Q || P) = a D_(1-a)(P || Q) answers for orders below 1 too.
@@ -152,11 +172,7 @@ class RdpPair(RealLinePair):
         chord = cumulant.at(last - 1) * (1 - share) + cumulant.at(last) * share
         return np.where(between, np.minimum(above, (chord / inner).upper), above)
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        return 0.0, np.inf
-
-    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
+    def _tcdp(self, omega: float) -> tuple[float, float]:
         """From above the largest ratio at the orders below omega.
 
         On a piece between two orders K is below its chord, and D_a / a at most the larger end's
@@ -169,18 +185,9 @@ class RdpPair(RealLinePair):
         at_end = self.renyi_bracket(ends).upper
         return 0.0, float(np.max((at_end[1:] / Interval.exactly(ends[:-1])).upper))
 
-    @override
-    def subgaussian_bracket(self) -> Subgaussianity:
+    def _subgaussian(self) -> Subgaussianity:
         mean = self.renyi_bracket(np.ones(()))
         return (0.0, float(mean.upper)), (0.0, np.inf)
-
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> None:  # noqa: ARG002
-        return
-
-    @override
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
-        return self.mu_with_slack(slack) if slack > 0 else (0.0, np.inf)
 
     @override
     def share(self, curve: Curve) -> Bracket:
@@ -206,7 +213,7 @@ def divergence_of(pair: Pair, order: Fraction) -> Fraction | None:
     if isinstance(pair, RealLinePair):
         return pair.bound(order)
     if isinstance(pair, GaussianPair):
-        return pair.outer_gaussian() / 2 * order
+        return shortened_up(pair.mu_squared) / 2 * order
     # Divergences grow with the order.
     at = np.asarray(ceil_float(order))
     sides = (pair,) if pair.symmetric else (pair, pair.swap())

@@ -1,5 +1,6 @@
 """Guarantees that bound Rényi divergences at real orders: statements without a pair."""
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,6 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._curve import Curve
+from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import least_mu
 from neyman.curves._pair import ComplexArray, Pair, Tails
 from neyman.curves._solvers._view import BETA, LOG_DELTA, TPR
@@ -126,7 +128,19 @@ class RealLinePair(Pair):
         raise self._no_pair("the cumulant at complex s")
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def views(self) -> Views:
+        return Views(
+            log_delta=self._log_delta, epsilon=self._epsilon, beta=self._beta, tpr=self._tpr
+        )
+
+    @override
+    def summaries(self) -> Summaries:
+        return Summaries(
+            inner_gaussian=lambda: self.gaussian_square,
+            inner_pure=lambda: min(Fraction(float(np.min(self.fixed.loss.lower))), MOST_LOSS),
+        )
+
+    def _log_delta(self, epsilon: Array) -> Bracket:
         fixed = self.fixed
         size = np.abs(around(epsilon).lower)
         finite = np.isfinite(size)
@@ -138,8 +152,7 @@ class RealLinePair(Pair):
         upper = np.minimum(np.where(epsilon < 0, mirrored, upper), 0.0)
         return Bracket(np.minimum(LOG_DELTA.vacuous(epsilon).lower, upper), upper)
 
-    @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Bracket:
         inside = (delta > 0) & (delta < 1)
         least = around(np.where(inside, delta, 0.5)).lower
         with np.errstate(all="ignore"):
@@ -155,16 +168,14 @@ class RealLinePair(Pair):
         power = np.where(inside, power.reshape(alpha.shape), np.where(alpha > 0, 0.0, -np.inf))
         return power, np.where(inside, miss.reshape(alpha.shape), np.where(alpha > 0, -np.inf, 0.0))
 
-    @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Bracket:
         power, miss = self._log_errors(alpha)
         lower = np.maximum((-expm1(power)).lower, exp(miss).lower)
         lower = np.where(alpha == 0, 1.0, np.where(alpha == 1, 0.0, lower))
         upper = BETA.vacuous(alpha).upper
         return Bracket(np.clip(lower, 0.0, upper), upper)
 
-    @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Bracket:
         power, miss = self._log_errors(alpha)
         upper = np.minimum(exp(power).upper, (-expm1(miss)).upper)
         upper = np.where(alpha == 0, 0.0, np.where(alpha == 1, 1.0, upper))
@@ -172,16 +183,8 @@ class RealLinePair(Pair):
         return Bracket(lower, np.clip(upper, lower, 1.0))
 
     def mu_with_slack(self, slack: float) -> tuple[float, float]:
-        """Bound mu by the profile of the class, proved."""
-        return 0.0, least_mu(_Above(self), slack)[1]
-
-    @override
-    def inner_gaussian(self) -> Fraction:
-        return self.gaussian_square
-
-    @override
-    def inner_pure(self) -> Fraction:
-        return min(Fraction(float(np.min(self.fixed.loss.lower))), MOST_LOSS)
+        """Bound mu by the profile of the class, proved; without slack nothing is known."""
+        return 0.0, least_mu(_Above(self), slack)[1] if slack > 0 else math.inf
 
 
 @final

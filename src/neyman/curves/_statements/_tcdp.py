@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._curve import Curve
-from neyman.curves._divergences._subgaussian_order import Subgaussianity
+from neyman.curves._formulas import Summaries
 from neyman.curves._pair import Pair
 from neyman.curves._statements._rdp import RdpPair
 from neyman.curves._statements._real_line import (
@@ -88,30 +88,22 @@ class TcdpPair(RealLinePair):
         return TcdpPair(self.rho * times, self.omega)
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def summaries(self) -> Summaries:
+        return RealLinePair.summaries(self)._replace(
+            renyi=self._renyi,
+            zcdp=lambda: (0.0, math.inf),
+            tcdp=self._tcdp,
+            subgaussian=lambda: ((0.0, standing(self.rho)[1]), (0.0, math.inf)),
+            mu=self.mu_with_slack,
+        )
+
+    def _renyi(self, order: Array) -> Bracket:
         found = ZcdpPair(self.rho).renyi_bracket(order)
         beyond = around(order).upper > floor_float(self.omega)
         return Bracket(found.lower, np.where(beyond, np.inf, found.upper))
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
-        return 0.0, math.inf
-
-    @override
-    def tcdp_bracket(self, omega: float) -> tuple[float, float]:
+    def _tcdp(self, omega: float) -> tuple[float, float]:
         return 0.0, standing(self.rho)[1] if omega <= floor_float(self.omega) else math.inf
-
-    @override
-    def subgaussian_bracket(self) -> Subgaussianity:
-        return (0.0, standing(self.rho)[1]), (0.0, math.inf)
-
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> None:  # noqa: ARG002
-        return
-
-    @override
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
-        return self.mu_with_slack(slack) if slack > 0 else (0.0, math.inf)
 
     @override
     def share(self, curve: Curve) -> Bracket:

@@ -8,7 +8,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from neyman.curves._curve import Curve
-from neyman.curves._divergences._subgaussian_order import Subgaussianity, tau_squared_of_rho
+from neyman.curves._divergences._subgaussian_order import tau_squared_of_rho
+from neyman.curves._formulas import Summaries
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._statements._real_line import (
@@ -27,6 +28,7 @@ from neyman.numerics import (
     ceil_float,
     floor_float,
     normal_quantile_gap,
+    shortened_up,
     standing,
     text,
 )
@@ -98,22 +100,26 @@ class ZcdpPair(RealLinePair):
         return ZcdpPair(self.rho * times)
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def summaries(self) -> Summaries:
+        return RealLinePair.summaries(self)._replace(
+            renyi=self._renyi,
+            zcdp=self._zcdp,
+            tcdp=self._tcdp,
+            subgaussian=lambda: (self._zcdp(), (0.0, tau_squared_of_rho(ceil_float(self.rho)))),
+            mu=self._mu,
+            outer_gaussian=self._outer_gaussian,
+        )
+
+    def _renyi(self, order: Array) -> Bracket:
         return line_renyi(order, self.rho, self.rho)
 
-    @override
-    def zcdp_bracket(self) -> tuple[float, float]:
+    def _tcdp(self, omega: float) -> tuple[float, float]:  # noqa: ARG002
+        return self._zcdp()
+
+    def _zcdp(self) -> tuple[float, float]:
         return 0.0, standing(self.rho)[1]
 
-    @override
-    def tcdp_bracket(self, omega: float) -> tuple[float, float]:  # noqa: ARG002
-        return self.zcdp_bracket()
-
-    @override
-    def subgaussian_bracket(self) -> Subgaussianity:
-        return self.zcdp_bracket(), (0.0, tau_squared_of_rho(ceil_float(self.rho)))
-
-    def mu_bracket(self, slack: float) -> tuple[float, float]:
+    def _mu(self, slack: float) -> tuple[float, float]:
         """The Gaussian of the same advantage d, d log((1 + d)/(1 - d)) = rho.
 
         The fixed point of f decides: of each rho it is proved, on the whole line, that mu raised by
@@ -127,8 +133,7 @@ class ZcdpPair(RealLinePair):
         )
         return 0.0, gaussian_of_rho(gap, ceil_float(self.rho))
 
-    @override
-    def outer_gaussian(self, *, tight: bool = False) -> Fraction | None:  # noqa: ARG002
+    def _outer_gaussian(self) -> Fraction | None:
         mu = self.mu_bracket(0.0)[1]
         return Fraction(mu) ** 2 if math.isfinite(mu) else None
 
@@ -147,7 +152,7 @@ class ZcdpPair(RealLinePair):
 def rho_of(pair: Pair) -> Fraction | None:
     """Return a rho that a pair obeys in both directions, None if none is proved."""
     if isinstance(pair, GaussianPair):
-        return pair.outer_gaussian() / 2
+        return shortened_up(pair.mu_squared) / 2
     if isinstance(pair, ZcdpPair):
         return pair.rho
     sides = (pair,) if pair.symmetric else (pair, pair.swap())
