@@ -451,10 +451,10 @@ def _real(value: npt.ArrayLike, name: str) -> Array:
     try:
         array: npt.NDArray[Any] = np.asarray(value)
         # Fractions and Decimals come as objects; text, truth values and complex are refused.
-        items: list[object] = list(array.flat) if array.dtype.kind == "O" else []
-        bad = array.dtype.kind not in "iufO" or any(
-            isinstance(item, str | bytes | bool | None) for item in items
-        )
+        bad = array.dtype.kind not in "iufO"
+        if array.dtype.kind == "O":
+            items: list[object] = list(array.flat)
+            bad = any(isinstance(item, str | bytes | bool | None) for item in items)
         real = np.asarray(np.nan) if bad else array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         real = np.asarray(np.nan)

@@ -1,5 +1,6 @@
 """An ordered pair of laws, known by its privacy loss."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -31,6 +32,7 @@ from neyman.overriding import override
 __all__ = [
     "KINDS",
     "Pair",
+    "ReversedPair",
     "SwappedPair",
     "Tails",
     "check_relation",
@@ -199,7 +201,10 @@ class Pair(Curve):
         """Return the neighbouring relation that the pair is proved for; None if any."""
         if self.relation is not None:
             return self.relation
-        return next((known for pair in self.made_of() if (known := pair.neighbors)), None)
+        for pair in self.made_of():
+            if (known := pair.neighbors) is not None:
+                return known
+        return None
 
     @final
     @property
@@ -213,7 +218,7 @@ class Pair(Curve):
     @final
     @override
     def dominating(self) -> "Pair":
-        return self.views().dominating or self
+        return (self.views().dominating if self.envelope else None) or self
 
     @final
     @override
@@ -419,10 +424,45 @@ def check_relation(pairs: Iterable[Pair], do: str, done: str) -> None:
         )
 
 
+class ReversedPair(Pair):
+    """(Q, P) of the pair that is its swap: the loss changes sign and law; K_swap(s) = K(1 - s)."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    @override
+    def swap(self) -> Pair: ...
+
+    @property
+    @override
+    def log_singular(self) -> tuple[float, float]:
+        q, p = self.swap().log_singular
+        return p, q
+
+    @override
+    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
+        tails = self.swap().log_tails(-np.asarray(t), closed=not closed)
+        return Tails(tails.q_below, tails.q_above, tails.p_below, tails.p_above)
+
+    @override
+    def cumulant(self, s: ComplexArray) -> ComplexArray:
+        return self.swap().cumulant(1 - s)
+
+    @override
+    def loss_source(self) -> LossSource | None:
+        source = self.swap().loss_source()
+        return None if source is None else SwappedSource(source)
+
+    @override
+    def loss_law(self) -> LossSum | None:
+        law = self.swap().loss_law()
+        return None if law is None else law.reversed()
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class SwappedPair(Pair):
-    """(Q, P): the loss changes sign and law; K_swap(s) = K(1 - s)."""
+class SwappedPair(ReversedPair):
+    """The swap of a pair that has no formulas for it."""
 
     pair: Pair
 
@@ -434,28 +474,3 @@ class SwappedPair(Pair):
     @override
     def swap(self) -> Pair:
         return self.pair
-
-    @property
-    @override
-    def log_singular(self) -> tuple[float, float]:
-        q, p = self.pair.log_singular
-        return p, q
-
-    @override
-    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        tails = self.pair.log_tails(-np.asarray(t), closed=not closed)
-        return Tails(tails.q_below, tails.q_above, tails.p_below, tails.p_above)
-
-    @override
-    def cumulant(self, s: ComplexArray) -> ComplexArray:
-        return self.pair.cumulant(1 - s)
-
-    @override
-    def loss_source(self) -> LossSource | None:
-        source = self.pair.loss_source()
-        return None if source is None else SwappedSource(source)
-
-    @override
-    def loss_law(self) -> LossSum | None:
-        law = self.pair.loss_law()
-        return None if law is None else law.reversed()

@@ -21,7 +21,6 @@ from neyman.curves._divergences._subgaussian_order import Subgaussianity
 from neyman.curves._identified import one_of
 from neyman.curves._json import pair_from_json
 from neyman.curves._pair import Pair
-from neyman.curves._pairs._between import ends_of
 from neyman.curves._pairs._erased import without_failure
 from neyman.curves._solvers._both_directions import delta_of_both, larger, read_both
 from neyman.curves._solvers._implies import proved_above, sampled_above
@@ -32,7 +31,7 @@ from neyman.numerics import Array, Bracket, ceil_float, standing
 from neyman.overriding import override
 from neyman.sensitivity import Neighbors, check_neighbors
 
-__all__ = ["TradeOff", "read"]
+__all__ = ["TradeOff", "both_ways", "read"]
 
 _FORMAT, _VERSION = "neyman.tradeoff", 1
 # Relatively: a difference of rho that is not worth asking about.
@@ -93,7 +92,7 @@ class TradeOff(Curve):
         >>> dominated_by(gdp(1)).dominating(), gdp(2).dominating()
         (gdp(mu=1), gdp(mu=2))
         """
-        sides = ends_of(self.remove)[0], ends_of(self.add)[0]
+        sides = self.remove.dominating(), self.add.dominating()
         return self if sides == (self.remove, self.add) else TradeOff(*sides)
 
     # -- what an attacker finds out of a record's content ---------------------------------------
@@ -181,10 +180,10 @@ class TradeOff(Curve):
                 f"f @ g composes two guarantees; g is of type {type(other).__name__}. Write one, "
                 "such as ny.gdp(1) @ ny.laplace(0.5)"
             )
-        return TradeOff(
-            composed(((self.remove, 1), (other.remove, 1))),
-            composed(((self.add, 1), (other.add, 1))),
-        )
+        remove = composed(((self.remove, 1), (other.remove, 1)))
+        if self.remove is self.add and other.remove is other.add:
+            return TradeOff(remove, remove)
+        return TradeOff(remove, composed(((self.add, 1), (other.add, 1))))
 
     def __pow__(self, times: int) -> "TradeOff":
         """Return the `times`-fold composition of f with itself; f ** 0 is the identity.
@@ -193,7 +192,10 @@ class TradeOff(Curve):
             InvalidParameter: if `times` is not a whole number of at least 0.
         """
         count = _count(times)
-        return TradeOff(composed(((self.remove, count),)), composed(((self.add, count),)))
+        remove = composed(((self.remove, count),))
+        if self.remove is self.add:
+            return TradeOff(remove, remove)
+        return TradeOff(remove, composed(((self.add, count),)))
 
     def __add__(self, other: object) -> NoReturn:
         """Refuse f + g and f * n, which read as if losses were numbers.
@@ -398,6 +400,11 @@ class TradeOff(Curve):
     @override
     def inner_pure(self) -> Fraction:
         return min(self.remove.inner_pure(), self.add.inner_pure())
+
+
+def both_ways(pair: Pair) -> TradeOff:
+    """Return the guarantee that has one curve in both directions."""
+    return TradeOff(pair, pair)
 
 
 @plain_calls

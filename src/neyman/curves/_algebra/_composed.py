@@ -1,7 +1,7 @@
 """Compositions without a closed form: the factors are kept, the loss is the sum of theirs."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -18,6 +18,7 @@ from neyman.curves._order import Deltas, largest_ratio, least_mu
 from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._pairs._between import monotone
 from neyman.curves._pairs._erased import ErasedPair, Failures, erased
+from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._solvers._contour import ContourProfile, loss_law
 from neyman.curves._solvers._exact import (
@@ -28,6 +29,7 @@ from neyman.curves._solvers._exact import (
 )
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
+from neyman.curves._statements._real_line import RealLinePair
 from neyman.curves._statements._real_line_fold import folded
 from neyman.errors import UnsupportedComposition
 from neyman.numerics import (
@@ -44,17 +46,28 @@ from neyman.overriding import override
 
 __all__ = ["ComposedPair", "composed"]
 
+# What is not kept as it is, where it is composed with itself.
+_REWRITTEN = (ProductPair, ErasedPair, GaussianPair, IdentityPair, RealLinePair)
 # Logarithms of delta between the depths to which lines are laid.
 _LEVEL = math.log(1000)
 
 
 @monotone
-def composed(factors: Iterable[tuple[Pair, int]]) -> Pair:
+def composed(factors: Sequence[tuple[Pair, int]]) -> Pair:
     """Return the composition of `count` copies of each pair, in its one normal form.
 
     Failures are factored out, compositions unpacked, Gaussians merged, equal factors counted and
     the rest sorted, so that equal compositions are equal objects.
     """
+    if len(factors) == 1 and not isinstance(factors[0][0], _REWRITTEN):
+        (pair, count), *_ = factors
+        if count > 1:
+            return ComposedPair(((pair, count),))
+        return pair if count else IdentityPair()
+    return _normal_form(factors)
+
+
+def _normal_form(factors: Sequence[tuple[Pair, int]]) -> Pair:
     parts: list[tuple[Pair, int]] = []
     failures: list[tuple[Fraction, int]] = []
     # The longest of each is in normal form already: what comes one by one is only put in.
@@ -143,9 +156,9 @@ class ComposedPair(ProductPair):
 
     @override
     def swap(self) -> Pair:
-        turned = [(pair.swap(), n) for pair, n in self.parts]
-        same = all(one is other for (one, _), (other, _) in zip(turned, self.parts, strict=True))
-        return self if same else composed(turned)
+        turned = tuple((pair.swap(), n) for pair, n in self.parts)
+        # Equal parts are the same objects where they are their own swap.
+        return self if turned == self.parts else composed(turned)
 
     @override
     def loss_law(self) -> LossSum | None:

@@ -104,7 +104,7 @@ def chain(first: TradeOff, *others: TradeOff) -> TradeOff:
     """
     links = (first, *others)
     return TradeOff(
-        chained((f.remove, 1) for f in links), chained((f.add, 1) for f in reversed(links))
+        chained([(f.remove, 1) for f in links]), chained([(f.add, 1) for f in reversed(links)])
     )
 
 
@@ -269,7 +269,7 @@ def _grouped_links(pair: Pair, size: int) -> Pair:
 
 
 def _grouped_parts(pair: Pair, size: int) -> Pair:
-    return composed((_grouped(part, size), times) for part, times in factors_of(pair))
+    return composed([(_grouped(part, size), times) for part, times in factors_of(pair)])
 
 
 def _grouped_sample(pair: Pair, size: int) -> Pair:

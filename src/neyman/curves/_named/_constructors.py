@@ -10,7 +10,7 @@ from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._pairs._laplace import LaplacePair
 from neyman.curves._pairs._randomized_response import RandomizedResponsePair
 from neyman.curves._pairs._sampled import sampled
-from neyman.curves._tradeoff import TradeOff
+from neyman.curves._tradeoff import TradeOff, both_ways
 from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import Real, exact_size, text
 
@@ -31,7 +31,7 @@ def identity() -> TradeOff:
     >>> identity().delta(0)
     0.0
     """
-    return _both_ways(IdentityPair())
+    return both_ways(IdentityPair())
 
 
 @plain_calls
@@ -55,7 +55,7 @@ def gdp(mu: Real | None = None, *, squared: Real | None = None) -> TradeOff:
     if (mu is None) == (squared is None):
         raise InvalidParameter("gdp takes mu or squared=mu^2, one of the two; write gdp(1)")
     square = exact_size(squared, "squared") if squared is not None else exact_size(mu, "mu") ** 2
-    return _both_ways(GaussianPair(square)) if square else identity()
+    return both_ways(GaussianPair(square)) if square else identity()
 
 
 @plain_calls
@@ -74,7 +74,7 @@ def laplace(epsilon: Real) -> TradeOff:
     '0.221199'
     """
     value = exact_size(epsilon, "epsilon")
-    return _both_ways(LaplacePair(value)) if value else identity()
+    return both_ways(LaplacePair(value)) if value else identity()
 
 
 @plain_calls
@@ -113,7 +113,7 @@ def approx_dp(epsilon: Real, delta: Real) -> TradeOff:
     """
     value, failure = exact_size(epsilon, "epsilon"), exact_size(delta, "delta")
     core: Pair = RandomizedResponsePair(value) if value else IdentityPair()
-    return _both_ways(erased(core, ((failure, 1),)))
+    return both_ways(erased(core, ((failure, 1),)))
 
 
 @plain_calls
@@ -180,7 +180,3 @@ def curve(f: object) -> TradeOff:
             "such as gdp(1)"
         )
     return f
-
-
-def _both_ways(pair: Pair) -> TradeOff:
-    return TradeOff(pair, pair)

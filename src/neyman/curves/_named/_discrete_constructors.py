@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from neyman.curves._pair import Pair
 from neyman.curves._pairs._discrete import DiscreteGaussianPair, DiscreteLaplacePair, DiscretePair
 from neyman.curves._pairs._staircase import StaircasePair
-from neyman.curves._tradeoff import TradeOff
+from neyman.curves._tradeoff import TradeOff, both_ways
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, text
 
@@ -46,7 +45,7 @@ def discrete_gaussian(
                 f"sigma={text(scale)} is not positive; write a noise scale above 0"
             )
         square = scale**2
-    return _symmetric(DiscreteGaussianPair(square, sensitivity))
+    return both_ways(DiscreteGaussianPair(square, sensitivity))
 
 
 def discrete_laplace(epsilon: Real, *, sensitivity: int = 1) -> TradeOff:
@@ -69,7 +68,7 @@ def discrete_laplace(epsilon: Real, *, sensitivity: int = 1) -> TradeOff:
     rate = exact(epsilon, "epsilon")
     if rate <= 0:
         raise InvalidParameter(f"epsilon={text(rate)} is not positive; write a number above 0")
-    return _symmetric(DiscreteLaplacePair(rate, sensitivity))
+    return both_ways(DiscreteLaplacePair(rate, sensitivity))
 
 
 def discrete(p: Sequence[Real], q: Sequence[Real]) -> TradeOff:
@@ -115,8 +114,4 @@ def staircase(
     '0.434755'
     """
     moved = period if sensitivity is None else sensitivity
-    return _symmetric(StaircasePair(exact(epsilon, "epsilon"), period, width, moved))
-
-
-def _symmetric(pair: Pair) -> TradeOff:
-    return TradeOff(pair, pair)
+    return both_ways(StaircasePair(exact(epsilon, "epsilon"), period, width, moved))

@@ -9,7 +9,7 @@ Composition, sampling, groups, mixtures, the worst and the best are all monotone
 both ends alike, and a pair in between is always the outermost.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import ClassVar, ParamSpec, cast, final
@@ -49,41 +49,34 @@ def monotone(build: Callable[_P, Pair]) -> Callable[_P, Pair]:
     """Let a construction act on both ends of the pairs in between among its arguments.
 
     More privacy of any argument must give more of the result. The arguments may hold pairs within
-    tuples; a list, or what is iterated over only once, arrives as a tuple.
+    tuples and lists; a list counts as a tuple.
     """
 
     @wraps(build)
     def at_each_end(*args: _P.args, **named: _P.kwargs) -> Pair:
-        listed = tuple(map(_listed, args))
-        if not _is_between(listed):
-            return cast("Callable[..., Pair]", build)(*listed, **named)
-        bounds, attained = (_ends(listed, which) for which in (0, 1))
+        if not _is_between(args):
+            return build(*args, **named)
+        bounds, attained = (_ends(args, which) for which in (0, 1))
         again = cast("Callable[..., Pair]", at_each_end)
         return between(again(*bounds, **named), again(*attained, **named))
 
     return at_each_end
 
 
-def _listed(value: object) -> object:
-    # A tuple is quick to tell, an iterator is not.
-    if not isinstance(value, tuple) and isinstance(value, Iterator | list):
-        return tuple(cast("Iterable[object]", value))
-    return cast("object", value)
+def _is_between(values: Sequence[object]) -> bool:
+    for value in values:
+        if isinstance(value, tuple | list):
+            if _is_between(cast("Sequence[object]", value)):
+                return True
+        elif type(value) is BetweenPair:
+            return True
+    return False
 
 
-def _is_between(values: tuple[object, ...]) -> bool:
-    return any(
-        _is_between(cast("tuple[object, ...]", value))
-        if isinstance(value, tuple)
-        else type(value) is BetweenPair
-        for value in values
-    )
-
-
-def _ends(values: tuple[object, ...], which: int) -> tuple[object, ...]:
+def _ends(values: Sequence[object], which: int) -> tuple[object, ...]:
     return tuple(
-        _ends(cast("tuple[object, ...]", value), which)
-        if isinstance(value, tuple)
+        _ends(cast("Sequence[object]", value), which)
+        if isinstance(value, tuple | list)
         else ends_of(value)[which]
         if isinstance(value, Pair)
         else value

@@ -1,6 +1,6 @@
 """A chain of datasets: what is known about its ends from what is known about its links."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import nextafter
@@ -45,7 +45,7 @@ _FAR, _ABOVE, _FLOOR = 700.0, 1e-9, -690.0
 
 
 @monotone
-def chained(links: Iterable[tuple[Pair, int]]) -> Pair:
+def chained(links: Sequence[tuple[Pair, int]]) -> Pair:
     """Return the pair of the ends of a chain, in its one normal form: first link first."""
     found: list[tuple[Pair, int]] = []
     for pair, times in links:
@@ -102,7 +102,7 @@ class ChainedPair(Pair):
 
     @override
     def swap(self) -> Pair:
-        return chained((pair.swap(), n) for pair, n in reversed(self.links))
+        return chained(self._both()[1])
 
     @property
     @override

@@ -12,7 +12,7 @@ from neyman.curves._divergences._binomial_renyi import binomial_renyi, capped_re
 from neyman.curves._divergences._law_renyi import renyi_by_law
 from neyman.curves._divergences._outer_renyi import outer_renyi
 from neyman.curves._formulas import Summaries, Views
-from neyman.curves._pair import Pair, Tails
+from neyman.curves._pair import Pair, ReversedPair, Tails
 from neyman.curves._pairs._between import monotone
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
@@ -28,7 +28,7 @@ from neyman.numerics import (
     raised,
     text,
 )
-from neyman.numerics._lattice_sums._source import LossSource, SampledSource, SwappedSource
+from neyman.numerics._lattice_sums._source import LossSource, SampledSource
 from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.numerics._root import proved_root
 from neyman.overriding import override
@@ -257,7 +257,7 @@ class SampledPair(_PoissonSampled):
 
 @final
 @dataclass(frozen=True, slots=True)
-class SampledSwapPair(_PoissonSampled):
+class SampledSwapPair(ReversedPair, _PoissonSampled):
     """((1 - q) P + q Q, P): Poisson sampling, seen from with the unit.
 
     With k = 1 - (1 - q) e^epsilon and the base swapped, delta0 that of (Q, P) from Q's side,
@@ -280,30 +280,9 @@ class SampledSwapPair(_PoissonSampled):
     def __str__(self) -> str:
         return f"{self.forward}.swap()"
 
-    @property
-    @override
-    def log_singular(self) -> tuple[float, float]:
-        q, p = self.forward.log_singular
-        return p, q
-
     @override
     def swap(self) -> Pair:
         return self.forward
-
-    @override
-    def loss_source(self) -> LossSource | None:
-        source = self.forward.loss_source()
-        return None if source is None else SwappedSource(source)
-
-    @override
-    def loss_law(self) -> LossSum | None:
-        law = self.forward.loss_law()
-        return None if law is None else law.reversed()
-
-    @override
-    def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
-        tails = self.forward.log_tails(-np.asarray(t), closed=not closed)
-        return Tails(tails.q_below, tails.q_above, tails.p_below, tails.p_above)
 
     def _shares(self, x: Interval) -> tuple[Interval, Interval]:
         """Return k = 1 - (1 - q) e^x, at least 0, and the base's loss x + log(q / k)."""

@@ -39,10 +39,14 @@ def larger(first: Bracket, second: Bracket) -> Bracket:
 
 def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     """Bracket a view of the guarantee of both directions."""
-    bound, attained = _ends_of_both(remove, add)
-    if bound != attained:
-        found = (read_both(*end, view, at) for end in (bound, attained))
-        return enclosed(*found, loss=view.loss)
+    if remove.of_class or add.of_class:
+        bound, attained = _ends_of_both(remove, add)
+        if bound != attained:
+            found = (read_both(*end, view, at) for end in (bound, attained))
+            return enclosed(*found, loss=view.loss)
+    found = _at_once(remove, add, view, at)
+    if found is not None:
+        return found
     found = _read_both(remove, add, view, at)
     if not isinstance(remove, ProductPair):
         return found
@@ -72,7 +76,7 @@ def _chosen(pair: Pair, i: int) -> Pair:
     if isinstance(pair, SampledSwapPair):
         return _chosen(pair.forward, i).swap()
     if isinstance(pair, ProductPair):
-        return composed((_chosen(part, i), n) for part, n in pair.parts)
+        return composed([(_chosen(part, i), n) for part, n in pair.parts])
     return pair
 
 
@@ -83,9 +87,6 @@ def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
         return read(remove, view, at)
     if view in (BETA, TPR):
         return _hull(remove, add, view, at)
-    found = _at_once(remove, add, view, at)
-    if found is not None:
-        return found
     return (_log_delta if view is LOG_DELTA else _epsilon)(remove, add, at)
 
 
@@ -115,7 +116,9 @@ def _at_once(remove: Pair, add: Pair, view: View, at: Array) -> Bracket | None:
     None where they do not, where another solver is asked for, and where the shared lines tell
     little: then each direction is to be asked.
     """
-    if not isinstance(in_use().solver, Auto | Contour) or add != remove.swap() or not at.size:
+    if view in (BETA, TPR) or remove == add or add != remove.swap() or not at.size:
+        return None
+    if not isinstance(in_use().solver, Auto | Contour):
         return None
     inside = (at >= 0) & np.isfinite(at) if view is LOG_DELTA else (at > 0) & (at < 1)
     contour = contour_of(remove) if np.all(inside) else None

@@ -4,13 +4,12 @@ import reprlib
 from collections.abc import Iterable
 
 from neyman.calls import plain_calls
-from neyman.curves._pair import Pair
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._statements._cdp import CdpPair
 from neyman.curves._statements._rdp import RdpPair
 from neyman.curves._statements._tcdp import TcdpPair
 from neyman.curves._statements._zcdp import ZcdpPair
-from neyman.curves._tradeoff import TradeOff
+from neyman.curves._tradeoff import TradeOff, both_ways
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact, exact_size
 
@@ -36,7 +35,7 @@ def zcdp(rho: Real) -> TradeOff:
     '4.728, 1.2839'
     """
     value = exact_size(rho, "rho")
-    return _both_ways(ZcdpPair(value) if value else IdentityPair())
+    return both_ways(ZcdpPair(value) if value else IdentityPair())
 
 
 @plain_calls
@@ -64,7 +63,7 @@ def cdp(mu: Real, tau: Real) -> TradeOff:
     """
     mean, square = exact_size(mu, "mu"), exact_size(tau, "tau") ** 2
     mean = min(mean, square / 2)
-    return _both_ways(CdpPair(mean, square) if mean else IdentityPair())
+    return both_ways(CdpPair(mean, square) if mean else IdentityPair())
 
 
 @plain_calls
@@ -88,7 +87,7 @@ def tcdp(rho: Real, omega: Real) -> TradeOff:
     tcdp(rho=0.3, omega=10) 3.920
     """
     value, last = exact_size(rho, "rho"), exact(omega, "omega")
-    return _both_ways(TcdpPair(value, last) if value else IdentityPair())
+    return both_ways(TcdpPair(value, last) if value else IdentityPair())
 
 
 @plain_calls
@@ -120,9 +119,5 @@ def rdp(points: Iterable[tuple[Real, Real]]) -> TradeOff:
     read = [(exact(order, "order"), exact_size(bound, "divergence")) for order, bound in pairs]
     if any(bound == 0 for _, bound in read):
         # Two laws without divergence are equal.
-        return _both_ways(IdentityPair())
-    return _both_ways(RdpPair.of(read))
-
-
-def _both_ways(pair: Pair) -> TradeOff:
-    return TradeOff(pair, pair)
+        return both_ways(IdentityPair())
+    return both_ways(RdpPair.of(read))
