@@ -141,13 +141,13 @@ def compare(f: TradeOff, g: TradeOff) -> Comparison:
 @final
 @dataclass(frozen=True, slots=True)
 class GaussianReport:
-    """G_mu ⊗ f_{0,slack} as what is told of a guarantee, and what that costs.
+    """G_mu ⊗ f_{0,slack} as the report of a guarantee, and what that costs.
 
     Attributes:
-        mu: the number that is told; the curve is proved to be above.
+        mu: the reported number; the curve is proved to be above.
         slack: probability that was set aside.
         regret: the smallest t with f(x + t) - t <= (G_mu ⊗ f_{0,slack})(x): how much more private
-            the guarantee is than what is told of it.
+            the guarantee is than the report.
     """
 
     mu: float
@@ -156,7 +156,7 @@ class GaussianReport:
 
 
 def gaussian_report(f: TradeOff, *, slack: float = 0.0) -> GaussianReport:
-    """Return the smallest mu with f >= G_mu ⊗ f_{0,slack}, and the regret of telling only that.
+    """Return the smallest mu with f >= G_mu ⊗ f_{0,slack}, and the regret of reporting only that.
 
     Args:
         f: the guarantee.

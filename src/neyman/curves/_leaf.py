@@ -47,7 +47,7 @@ class Leaf(Pair):
     and read back like any other: docs/contributing/curve.md.
 
     Error: delta is the difference of two tails, so that its error is that of the larger one: about
-    1e-15, absolute. Override `log_delta_bracket` where a formula keeps more.
+    1e-15, absolute. Give `log_delta` in `views` where a formula keeps more.
     """
 
     __slots__ = ()
@@ -253,7 +253,7 @@ def _between(
     (p_low, q_low), (p_high, q_high) = first, last
     size, low, high = (Interval.exactly(x) for x in (alpha, p_low.upper, p_high.upper))
     power, more = Interval.exactly(q_low.lower), Interval.exactly(q_high.lower)
-    # Where there is no room between the tests, the quotient holds every share.
+    # Where the tests coincide, the quotient holds every share.
     share = ((size - low).larger(0) / (high - low).larger(0)).clip(0.0, 1.0)
     value = (power + share * (more - power).larger(0)).lower
     # Where no threshold is small enough, a part of the smallest test.

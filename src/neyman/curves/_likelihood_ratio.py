@@ -106,7 +106,7 @@ def densities(
     kinks: Sequence[float] = (),
     outside: float = 0.0,
 ) -> TradeOff:
-    """Return the curve of two laws with densities on an interval, asked in both directions.
+    """Return the curve of two laws with densities on an interval, in both directions.
 
     L(x) = log q(x) - log p(x)
 

@@ -37,7 +37,7 @@ _TINY_MU = 1e-150
 _LARGEST_EPSILON = 700.0
 # A bracket wider than this is worth the slower profile.
 _LOOSE = 1e-5
-# Below 1 by this much, relatively, a delta tells which mu it is of.
+# A delta that is closer to 1 than this, relatively, does not determine mu.
 _TELLING = 1e-9
 # Around an estimate of mu, where a proof of a lower bound is tried.
 _STEPS_DOWN = np.concatenate([-np.geomspace(1e-16, 0.5, 48), np.geomspace(1e-16, 1e-12, 8)])
@@ -116,7 +116,7 @@ def least_mu(
             be a little looser than the curve's own.
     """
     sides = [curve] if curve.symmetric else [curve, curve.swap()]
-    # The slack is a decimal, and off by up to half a step: less is asked below, more above.
+    # The slack is a decimal, off by up to half a step: the lower bound uses less, the upper more.
     least, most = math.nextafter(slack, 0.0), math.nextafter(slack, 1.0)
     stops = [float(side.epsilon_bracket(np.asarray(least)).upper) for side in sides]
     asked = [(side, stop) for side, stop in zip(sides, stops, strict=True) if stop > 0]
@@ -168,7 +168,7 @@ def _most_seen(side: Deltas, stop: float, slack: float) -> float:
     def near(epsilon: Array) -> Array:
         asked = need(epsilon)
         log = np.log(np.where(asked > 0, asked, 1.0))
-        # A delta next to 1 tells little of mu.
+        # A delta next to 1 hardly determines mu.
         return np.where(log < -_TELLING, gaussian_mu_near(epsilon, log), 0.0)
 
     at, mu = _extreme(near, stop)

@@ -91,7 +91,7 @@ class Pair(Curve):
                 f"kind={kind!r} must hold a dot, for names without one are the library's; write "
                 f'one such as "mine.{kind}"'
             )
-        # By name: a dataclass with slots is made twice, at first without its place.
+        # By name: a dataclass with slots is created twice.
         if known is not None and (known.__module__, known.__name__) != (
             cls.__module__,
             cls.__name__,
@@ -405,7 +405,7 @@ def _put_pairs(value: object, into: list[Pair]) -> None:
     if isinstance(value, tuple):
         for item in cast("tuple[object, ...]", value):
             _put_pairs(item, into)
-    # Of what is none of these the class is asked, which takes longer.
+    # isinstance takes longer for the rest.
     elif not isinstance(value, _NO_PAIR) and isinstance(value, Pair):
         into.append(value)
 

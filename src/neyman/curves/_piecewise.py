@@ -40,7 +40,7 @@ def piecewise(alpha: Sequence[Real], beta: Sequence[Real]) -> TradeOff:
 
 
 def piecewise_hull(alpha: Sequence[Real], beta: Sequence[Real]) -> TradeOff:
-    """Return the largest trade-off function below a broken line: never more privacy than it says.
+    """Return the largest trade-off function below a broken line: never more privacy than the line.
 
     What exceeds 1 - alpha is cut, and what is not convex is bridged from below.
 
@@ -58,7 +58,7 @@ def piecewise_hull(alpha: Sequence[Real], beta: Sequence[Real]) -> TradeOff:
 
 
 def approx_dp_points(points: Iterable[tuple[Real, Real]]) -> TradeOff:
-    """Return what (epsilon, delta)-DP at each of several points says together: max_i f_i.
+    """Return what several (epsilon, delta) points guarantee together: max_i f_i.
 
     Args:
         points: pairs (epsilon, delta) that all hold of one mechanism; epsilon in [0, 700].
@@ -119,7 +119,7 @@ def of_profile(
     found: list[tuple[Fraction, Fraction]] = []
     for epsilon in epsilons:
         asked = float(exact(epsilon, "epsilon"))
-        # The value is of the double that was asked, which may lie beyond a fraction.
+        # The value holds at the given double, which may differ from the fraction.
         found.append((exact(asked, "epsilon"), exact(delta(asked), "delta")))
     check_profile(found, room)
     return approx_dp_points([(at, min(value * room, Fraction(1))) for at, value in found])
@@ -150,7 +150,7 @@ def of_curve(beta: Callable[[float], Real], *, alphas: Sequence[Real], error: Re
     True
     """
     off = exact_size(error, "error")
-    # The values are of the doubles that are asked.
+    # The values hold at the given doubles.
     places = [exact(float(exact(a, "alpha")), "alpha") for a in alphas]
     values = [exact(beta(float(a)), "beta") for a in places]
     check_curve(list(zip(places, values, strict=True)), off)

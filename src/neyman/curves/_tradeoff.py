@@ -67,7 +67,7 @@ class TradeOff(Curve):
         if self.remove == self.add:
             return str(self.remove)
         if self.add == self.remove.swap():
-            # One direction says it all: the other is its mirror image.
+            # The other direction is its mirror image.
             return str(self.remove)
         return f"TradeOff(remove={self.remove}, add={self.add})"
 

@@ -46,9 +46,9 @@ from neyman.overriding import override
 
 __all__ = ["ComposedPair", "composed"]
 
-# What is not kept as it is, where it is composed with itself.
+# Kinds whose powers have another normal form.
 _REWRITTEN = (ProductPair, ErasedPair, GaussianPair, IdentityPair, RealLinePair)
-# Logarithms of delta between the depths to which lines are laid.
+# Step of log delta between the depths to which contours are precomputed.
 _LEVEL = math.log(1000)
 
 
@@ -77,7 +77,7 @@ def _normal_form(factors: Sequence[tuple[Pair, int]]) -> Pair:
         if count == 0:
             continue
         core = pair
-        # The kind is quick to tell, the class is not.
+        # Comparing kinds is faster than isinstance.
         if pair.kind == ErasedPair.kind and isinstance(pair, ErasedPair):
             core, failed = pair.core, pair.failures
             if count == 1 and len(failed) > len(lost):

@@ -45,7 +45,7 @@ __all__ = [
     "mixed",
 ]
 
-# An epsilon of the best of several, known so far, is known.
+# Relative width at which an epsilon of the best of several needs no further search.
 _DECIDED = 1e-6
 
 
@@ -255,7 +255,7 @@ class BestPair(ExtremePair):
         # Where a part is not known to lose anything, the best is not either.
         shown = inner & (np.min([part.lower for part in parts], axis=0) > 0)
         lower[shown] = np.minimum(epsilon_shown(self.tpr_bracket, flat[shown]), upper[shown])
-        # No more can be told of it than of its parts.
+        # It cannot be known more closely than its parts.
         blur = np.max([_width(part) for part in parts], axis=0)
         decided = inner & (upper - lower <= _DECIDED * (1 + upper) + blur)
         open_ = ~decided & (upper > lower)

@@ -45,8 +45,8 @@ _FEW, _LARGE = 8, 1
 _LARGEST_EPSILON = 700.0
 # Far more than rounding, far less than matters.
 _ROOM = 1e-6
-# A lattice is asked where a bracket is wider than the first, until it is as close as the second,
-# or has done so much: each different factor takes some 0.1 s, and each level four times as long.
+# A bracket that is wider than the first is refined by a lattice until it is as close as the second,
+# or the work is done: each different factor takes some 0.1 s, and each level four times as long.
 _LOOSE, _CLOSE, _WORK = 1e-5, 1e-4, 32
 
 
@@ -98,7 +98,7 @@ def _tight(factors: Factors, compose: Compose) -> LeastMu:
 
 
 def _quick(bounded: Factors) -> bool:
-    """Return whether the profile of a composition takes milliseconds, and may be asked."""
+    """Return whether the profile of a composition takes milliseconds, and may be read."""
     if in_use().step is not None:
         return False
     if has_exact_profile(bounded):

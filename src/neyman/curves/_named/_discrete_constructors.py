@@ -72,7 +72,7 @@ def discrete_laplace(epsilon: Real, *, sensitivity: int = 1) -> TradeOff:
 
 
 def discrete(p: Sequence[Real], q: Sequence[Real]) -> TradeOff:
-    """Return the curve of two laws on the same outcomes, asked in both directions.
+    """Return the curve of two laws on the same outcomes, in both directions.
 
     Args:
         p: probabilities of the outcomes on one dataset; a float stands for the decimal it prints

@@ -28,7 +28,7 @@ _CHUNK = 2**19
 # Chances that are left out one by one, of up to 2^28 cells, and of all that is left out.
 _FAINT = 2.0**-126
 _LEFT_OUT = 4 * math.exp(-(_WIDE**2) / 2) + 2.0**-98
-# As many are kept, at 32 bytes each.
+# The most cells to keep, at 32 bytes each.
 _MOST_KEPT = 2**22
 
 

@@ -240,7 +240,7 @@ class DiscretePair(LatticePair):
         exponent = math.frexp(top)[1] - 52 if top else 0
         unit = Fraction(2) ** exponent
         steps = np.array([round(Fraction(loss) / unit) for loss in losses], dtype=np.int64)
-        # Ratios that are one double apart are told apart all the same.
+        # Ratios that are one double apart stay different.
         steps = np.maximum.accumulate(steps - np.arange(steps.size)) + np.arange(steps.size)
         return Atoms(
             Fraction(0),

@@ -95,7 +95,7 @@ class LatticePair(Pair):
     def _log_delta(self, epsilon: Array) -> Bracket:
         profile = self.profile()
         found = profile.log_delta_bracket(epsilon)
-        # A table leaves out far atoms, and blurs the last one: what is known of the losses tells.
+        # A table omits far atoms and blurs the last one, so use the bound of the losses there.
         if np.any(epsilon >= np.max(profile.table.places.lower, initial=-np.inf)):
             outer = self.outer_pure()
             most = np.inf if outer is None else Interval.of(outer).upper
@@ -125,7 +125,7 @@ class LatticePair(Pair):
         return Interval.decimal(order).through(lambda a: atom_renyi(self.atoms(), a), falling=False)
 
 
-# Of both directions of two pairs, since a view reads a table several times.
+# Room for both directions of two pairs: one view reads a table several times.
 @lru_cache(maxsize=4)
 def _profile(pair: LatticePair) -> AtomicProfile:
     found = AtomicProfile.of([(pair.atoms(), 1)])

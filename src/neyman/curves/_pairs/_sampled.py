@@ -35,7 +35,7 @@ from neyman.overriding import override
 
 # Brackets wider than that, relatively, are worth another method.
 _LOOSE = 1e-9
-# Of a level: how close it is enough, and how often it is halved.
+# The relative accuracy of a level, and the most bisections for it.
 _CLOSE, _HALVINGS = 2.0**-53, 60
 
 __all__ = ["SampledPair", "SampledSwapPair", "sampled", "sampling_of"]
@@ -63,7 +63,7 @@ def sampling_of(pair: Pair) -> "SampledPair | None":
 def _falling(
     view: Callable[[Array], Interval], at: Interval, asked: npt.NDArray[np.bool_]
 ) -> Interval:
-    """Return a falling view where it is asked for, and some number elsewhere."""
+    """Evaluate a falling view where `asked` is true; return some number elsewhere."""
     if not np.any(asked):
         return Interval.exactly(np.zeros(np.shape(asked)))
     first = np.unravel_index(np.argmax(asked), np.shape(asked))
@@ -213,7 +213,7 @@ class SampledPair(_PoissonSampled):
             near = log1p(q * expm1(x.smaller(1)))
             return x.choose(1, near, x + log(q + rest * exp(-x.larger(1)))).larger(0)
 
-        # It rises: the ends may lie far apart, where little is known from below.
+        # It rises: the ends may lie far apart, where the lower bound is loose.
         lower, upper = outer(inner.lower).lower, outer(inner.upper).upper
         upper = np.where(np.isinf(inner.upper), np.inf, upper)
         lower = np.where(np.isinf(inner.lower), np.inf, lower)

@@ -32,7 +32,7 @@ def _codes(spacing: float, far: float, right: float, end: float) -> Array:
 
 
 # Sizes are half of e^u below the middle, and 1 less half of e^-u above it; beyond 1 - e^-33/2 the
-# doubles lie too close to tell a slope.
+# doubles lie too close together to resolve a slope.
 _SIZES, _MANY_SIZES = _codes(0.5, 15.0, 33.0, 800.0), _codes(0.0025, 0.02, 33.0, 800.0)
 _LOSSES, _MANY_LOSSES = _codes(0.5, 15.0, 690.0, _REACH), _codes(0.0025, 0.02, 690.0, _REACH)
 
@@ -90,7 +90,7 @@ def powers_of_profile(delta: Callable[[Array], Bracket], alpha: Array) -> Bracke
 
     curve = Concave(height, lambda u: exp(Interval.decimal(u)), _LOSSES, _MANY_LOSSES)
     found = curve.conjugate(sizes)
-    # Steeper lines tell nothing below this.
+    # Steeper lines give no bound below this.
     beyond = (exp(_REACH) * sizes).lower
     lower = np.maximum(np.minimum(-found.upper, beyond), sizes.lower)
     upper = np.clip(-found.lower, 0.0, 1.0)

@@ -40,7 +40,7 @@ def epsilon_of_profile(log_delta: Callable[[Array], Bracket], delta: Array) -> B
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = (logs[np.minimum(at + 1, _PLACES.size - 1)] - logs[at]) / (right - left)
         slope = np.where(np.isfinite(slope) & (slope < 0), slope, -1 / (right - left))
-        # Where nothing is known from below, the upper end is sought alone.
+        # Without a lower bound, only the upper end is searched for.
         blind = not np.any(np.isfinite(seen.lower))
 
         def bounds(t: Array) -> Bracket:

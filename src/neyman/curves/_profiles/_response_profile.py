@@ -109,7 +109,7 @@ class ResponseProfile:
     ) -> Array:
         """Return the smallest k in 0..n + 1 for which it holds, for it does at the last."""
         low, high = np.full(shape, -1.0), np.full(shape, self.times + 1.0)
-        # For few questions one call costs more than what is asked in it.
+        # For few points the overhead of a call costs more than its work.
         pieces = 8 if math.prod(shape) <= _FEW else 2
         parts = np.arange(1, pieces).reshape(-1, *(1 for _ in shape)) / pieces
         while np.any(high - low > 1):

@@ -1,4 +1,4 @@
-"""What given tests show of a profile: epsilons that it certainly reaches."""
+"""Lower bounds of epsilon, by the tests that prove them."""
 
 from collections.abc import Callable
 
@@ -43,5 +43,5 @@ def epsilon_shown(power: Callable[[Array], Bracket], delta: Array) -> Array:
 
 
 def _reach(tpr: Array, delta: Array, sizes: Array) -> Array:
-    """Return log((tpr - delta) / a), rounded down; -inf where nothing is shown."""
+    """Return log((tpr - delta) / a), rounded down; -inf where it proves nothing."""
     return log((Interval.exactly(tpr) - delta).larger(0.0) / Interval.exactly(sizes)).lower

@@ -26,9 +26,10 @@ from neyman.numerics._primitives import log
 
 __all__ = ["delta_of_both", "larger", "read_both"]
 
-# So close a best test is the answer; beside a wider one the profiles of both directions are read.
+# A best test that is closer than this is the answer; else the profiles of both directions are read.
 _CLOSE = 1e-3
-# Wider brackets, of log delta and of epsilon over 1 + epsilon, are left to each direction.
+# Where a bracket of log delta, or of epsilon relative to 1 + epsilon, is wider, each direction
+# is read alone.
 _WIDE = 1e-7
 
 
@@ -54,7 +55,7 @@ def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
         if np.all(view.narrow(found, in_use().tolerance)):
             break
         first, second = _chosen(remove, i), _chosen(add, i)
-        # Of a class only the bound is wanted, and not what stands beside it.
+        # For a class the statement's bound is enough, without the other factors.
         stated = stands_beside(first) or stands_beside(second)
         below = (_stated if stated else read_both)(first, second, view, at)
         found = meet(found, one_side(view, view.vacuous(at), below, above=True))
@@ -91,7 +92,7 @@ def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
 
 
 def _of_class(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
-    """Bracket a composition with a statement: from the other side by what stands beside it."""
+    """Bracket a composition with a statement; the other factors alone give the lower bound."""
     in_use().methods.add("class")
     found = _stated(remove, add, view, at)
     first, second = (composed(without_statements(pair)) for pair in (remove, add))
@@ -184,7 +185,7 @@ def _hull(remove: Pair, add: Pair, view: View, alpha: Array) -> Bracket:
     for pair in (remove, add):
         if isinstance(pair, ProductPair) and not np.all(view.narrow(found, _CLOSE)):
             for bound in trivial_bounds(pair.parts, TPR, alpha):
-                # One direction tells nothing of both from above.
+                # One direction gives no upper bound of both.
                 power = one_side(TPR, TPR.vacuous(alpha), bound, above=False)
                 found = meet(found, view.of_power(power))
     for power in lattice_powers((remove, add), alpha):

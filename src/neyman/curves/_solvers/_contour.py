@@ -28,9 +28,9 @@ from neyman.numerics import (
 
 __all__ = ["BestTest", "ContourProfile", "contour_profile", "loss_law"]
 
-# Relative width of a bracket that is worth another line.
+# A bracket of larger relative width is worth another contour.
 _LOOSE = 1e-7
-# By so much, relatively, the end of the range of a sum is at most above the largest loss.
+# The end of the range of a sum exceeds the largest loss by at most this, relatively.
 _TOP = 2.0**-46
 # A threshold that any exponent multiplies without an overflow.
 _FARTHEST = 1e100
@@ -180,7 +180,7 @@ class ContourProfile:
 
     @staticmethod
     def _finer(found: Bracket, tails: ContourTails, t: Bracket) -> Bracket:
-        """Ask a line of its own where the shared one, near a pole, told little."""
+        """Use a contour of its own where the shared one, near a pole, gives a loose bracket."""
         loose = (found.lower < found.upper * (1 - _LOOSE)) & np.isfinite(t.lower + t.upper)
         if not np.any(loose):
             return found

@@ -13,25 +13,21 @@ from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
 from neyman.curves._profiles._atomic_profile import AtomicProfile
 from neyman.curves._profiles._response_profile import ResponseProfile
 from neyman.curves._solvers._contour import ContourProfile, contour_profile
-from neyman.numerics import Array, Atoms, Bracket, Interval
+from neyman.curves._solvers._view import Readable
+from neyman.numerics import Array, Atoms, Interval
 from neyman.numerics._primitives import expm1, log1p
 
 __all__ = ["Profile", "atoms_of", "contour_of", "exact_profile", "has_exact_profile"]
 
-# So many answers of randomized response have tails of their own, beyond any table.
+# From this many answers on, randomized response uses binomial tails: no table is large enough.
 _LONG = 5_000
 
 
-class Profile(Protocol):
+class Profile(Readable, Protocol):
     """The certified one-way views of a composition."""
 
     @property
     def method(self) -> str: ...
-    def log_delta_bracket(self, epsilon: Array) -> Bracket: ...
-    def delta_bracket(self, epsilon: Array) -> Bracket: ...
-    def epsilon_bracket(self, delta: Array) -> Bracket: ...
-    def beta_bracket(self, alpha: Array) -> Bracket: ...
-    def tpr_bracket(self, alpha: Array) -> Bracket: ...
     def log_tails(self, t: Array, *, closed: bool) -> Tails: ...
 
 

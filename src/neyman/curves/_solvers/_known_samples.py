@@ -1,4 +1,4 @@
-"""What a composition of sampled Gaussians loses to whoever is told in which steps a record was.
+"""A bound for sampled Gaussians: the attacker learns in which steps the record took part.
 
 One direction of a sampled step is P against (1 - q) P + q Q. Over n steps the sampled law is the
 mean of those in which k steps hold the record, k of Binomial(n, q), and each of these is a Gaussian
@@ -27,10 +27,10 @@ from neyman.numerics._primitives import exp, log, log_total
 __all__ = ["KnownSamples", "known_samples"]
 
 _MOST_STEPS = 2**20
-# Numbers of steps that are told apart; the others count as the largest of their block.
+# Counts of steps are grouped in blocks, and each counts as the largest of its block.
 _BLOCKS = 512
 _HALVINGS = 60
-# Gaussian deltas that are held at a time.
+# The most Gaussian deltas in memory at a time.
 _MOST_CELLS = 2**20
 
 

@@ -36,26 +36,26 @@ from neyman.numerics._primitives import exp, log
 
 __all__ = ["counted_brackets", "lattice_brackets", "lattice_powers", "lattice_sum"]
 
-# The least points of a profile on each side of 0, where one takes long and where it does not.
+# The fewest points of a profile on each side of 0, if it is slow and if it is fast.
 _FEW_POINTS, _POINTS = 300, 2000
-# The same of a profile that is known by contours laid once.
+# The same for a profile whose contours are precomputed.
 _CONTOUR_POINTS = 2**13
 # A delta from which on losses count as infinite from above, and as none from below.
 _CUT = 1e-30
-# So little above the mass of an infinite loss, in logarithms, nothing but that mass is left.
+# A log delta that exceeds the log mass of infinite losses by less than this is that mass.
 _ABOVE = 1e-9
 _LEAST_LOGS = (math.log(_CUT), -50.0, -35.0)
 # Losses of which one is the end of a grid: finely spaced, and not beyond 100.
 _ENDS = 100.0 * 2.0 ** (-np.arange(0, 240)[::-1] / 8)
 # More points than that are read from one profile, at these levels.
 _MANY, _WHOLE = 4, (1, 2)
-# After two levels in a row that move no end by such a share of the width, no more is asked.
+# Refinement ends after two levels in a row that move neither end by this share of the width.
 _IN_VAIN, _SHARE, _MOVED = 2, 0.1, 1e-3
 # The level of a composition within a factor.
 _NESTED = 2
 # The expected number of steps that see a record, up to which they are counted.
 _SELDOM = Fraction(1, 4)
-# From so many losses on, those that the contour reads fast are composed there.
+# From this many losses on, the contour composes those that it reads fast.
 _MANY_LOSSES = 64
 _LogDelta: TypeAlias = Callable[[Array], Bracket]
 _BothWays: TypeAlias = tuple[WholeProfile, WholeProfile]
@@ -216,7 +216,7 @@ def _sides(pair: Pair, step: Fraction | None) -> tuple[LossSource, LossSource] |
         share = pair.probability
         return _wrapped(pair.base, step, lambda source: SampledSource(source, share))
     if isinstance(pair, SampledSwapPair):
-        # Of the reversed base: what is left out of a lower law tells too much when it is reversed.
+        # Of the reversed base: a lower law omits mass, and reversing it would overstate the loss.
         share = pair.probability
         return _wrapped(pair.base.swap(), step, lambda source: SampledSwapSource(source, share))
     if isinstance(pair, MixturePair):
@@ -327,7 +327,7 @@ def _on_grid(
             found = ahead(sizes)
             both = Bracket(found.lower[places], found.upper[places])
             return both, both
-        # Right of 0 the one is asked, left of it the other.
+        # The one direction answers right of 0, the other left of it.
         right = losses >= 0
         return _where(right, losses, ahead), _where(~right | (losses == 0), -losses, back)
 

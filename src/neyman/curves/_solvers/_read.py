@@ -115,7 +115,7 @@ def _of_laws(
     for found in counted_brackets(parts, view, at):
         counted = True
         yield "counted hits", found
-    # One grid tells more of the smallest deltas, and less of epsilon.
+    # One grid is closer for the smallest deltas, counted hits for epsilon.
     if not (counted and view is EPSILON):
         for found in lattice_brackets(pair, view, at):
             yield "lattice", found
@@ -139,7 +139,7 @@ def _by_lattice(pair: Pair, view: View, at: Array, step: Fraction) -> Iterator[t
         )
     yield "lattice", found
     for known in trivial_bounds(without_statements(pair), view, at):
-        # What stands beside a statement tells of the whole from below only.
+        # The other factors of a statement bound the whole from below only.
         kept = one_side(view, view.vacuous(at), known, above=False) if pair.of_class else known
         yield "trivial bounds", kept
 

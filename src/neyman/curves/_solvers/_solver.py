@@ -139,7 +139,7 @@ def in_use() -> Effort:
 
 @contextmanager
 def using(solver: Solver | None) -> Generator[Effort]:
-    """Answer what is asked within by this solver; None for the one in use, or the default."""
+    """Use this solver inside the block; None for the one in use, or the default."""
     outer = _IN_USE.get()
     if solver is None and outer is not None:
         yield outer

@@ -309,7 +309,7 @@ class MixedSource(LossSource):
 
 def atom_source(atoms: Atoms) -> AtomSource:
     """Return the source of a law with atoms only."""
-    # Of each mass: rounding may make much of the smallest.
+    # Relative to each mass: rounding is large beside the smallest ones.
     relative = np.minimum(np.asarray(atoms.relative_error), 1.0) * (1 + 2.0**-40)
     near = Interval(1 - relative, 1 + relative)
     return _of_atoms(atoms, near, float(np.max(relative, initial=0.0)))

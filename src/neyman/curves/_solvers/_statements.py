@@ -52,7 +52,7 @@ _LARGEST, _SMALLEST = 2.0**20, 2.0**-100
 _CUT, _BESIDE, _LEAST_CUT = -69.0, -12.0, -690.0
 # Divergences that are known so closely at some order need no lattice.
 _CLOSE = 0.05
-# A lattice that is known so closely, by the one before, is fine enough; and how many are tried.
+# The relative change from level to level that ends the refinement, and the most levels.
 _SETTLED, _LEVELS = 0.003, 3
 
 
@@ -185,7 +185,7 @@ def _divergences(parts: Factors, orders: Array, log_cut: float) -> _Divergences:
 
 
 def _own(pair: Pair, orders: Array) -> Bracket:
-    """Bracket the divergences by what a pair knows itself, of the larger direction."""
+    """Bracket the divergences of the worse direction by the pair's own formulas."""
     nothing = Bracket(np.zeros(orders.shape), np.full(orders.shape, np.inf))
     # The cells of a leaf are a lattice, which is read for all orders at once.
     if isinstance(pair, Leaf) or not pair.certified:
@@ -217,7 +217,7 @@ def _by_lattice(parts: Factors, orders: Array, log_cut: float) -> _Divergences |
     return _Divergences(np.where(np.isnan(scaled), np.inf, scaled), cut)
 
 
-# Three sets of orders are asked of some levels.
+# One statement reads up to three sets of orders at a few levels.
 @lru_cache(maxsize=8)
 def _both_ways(
     parts: Factors, log_cut: float, level: int

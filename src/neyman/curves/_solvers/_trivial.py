@@ -33,12 +33,12 @@ from neyman.numerics._primitives import exp, expm1, log, log1p
 
 __all__ = ["chance_of_sample", "curves_below", "one_side", "trivial_bounds"]
 
-# Of mu^2 and of a largest loss: beyond, no double holds the bound.
+# Limits of mu^2 and of the largest loss, beyond which the bound overflows.
 _MOST_SQUARE, _MOST_LOSS = Fraction(2) ** 1000, Fraction(700)
 _LEAST_LOSS = Fraction(2) ** -500
-# Factors of which each is asked for itself.
+# The most factors that are read one by one.
 _MOST_ASKED = 16
-# Sizes of tests of which one is made of all of them.
+# Sizes of the tests that are combined into one.
 _SIZES = 10.0 ** -np.asarray([0.5, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144])
 
 
@@ -47,7 +47,7 @@ def trivial_bounds(parts: Factors, view: View, at: Array) -> Iterator[Bracket]:
     for pair in curves_below(parts):
         found = view.ask(pair, at)
         yield one_side(view, view.vacuous(at), found, above=True)
-    # A class promises nothing from below, and a nested composition is asked elsewhere.
+    # A class has no lower bound, and other solvers read a nested composition.
     known = [
         (pair, n)
         for pair, n in parts[:_MOST_ASKED]

@@ -1,4 +1,4 @@
-"""The views that a solver is asked for: log delta, epsilon, beta and tpr."""
+"""The views that a solver answers: log delta, epsilon, beta and tpr."""
 
 import warnings
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from neyman.numerics._primitives import exp, expm1, log
 
 __all__ = ["BETA", "EPSILON", "LOG_DELTA", "TPR", "Readable", "View", "left_of_zero", "meet"]
 
-# No relative width is asked of what is smaller, nor of a log delta below.
+# Below these values a bracket need not be relatively narrow.
 _NOTHING = -760.0
 _APART = (
     "two proved brackets of one number exclude each other, which is a mistake of neyman; the wider "
@@ -75,7 +75,7 @@ class View:
         known = np.isfinite(found.upper) & np.isfinite(found.lower)
         upper, lower = np.where(known, found.upper, 1.0), np.where(known, found.lower, 0.0)
         if self.name == "log_delta":
-            # The width is that of delta, relatively; of a delta that is 0 in doubles none is asked.
+            # The width is that of delta, relatively; a delta that underflows may have any.
             return (found.upper <= _NOTHING) | (known & (upper - lower <= tolerance))
         size = np.maximum(upper, _SMALL[self.name])
         return (found.upper == found.lower) | (known & (upper - lower <= tolerance * size))

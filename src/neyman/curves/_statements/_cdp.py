@@ -45,7 +45,7 @@ _ORDERS = np.append(1.0, 1 + np.logspace(-6, 18, 97))
 @final
 @dataclass(frozen=True, slots=True)
 class CdpPair(RealLinePair):
-    """(mu, tau)-CDP by what it says of Rényi divergences: D_a <= mu + (a - 1) tau^2 / 2, a >= 1.
+    """(mu, tau)-CDP by its bounds of Rényi divergences: D_a <= mu + (a - 1) tau^2 / 2, a >= 1.
 
     In both directions. At x = -1 the definition says mean <= tau^2 / 2, so a larger mu is none.
     What is left out, that the loss is subgaussian below its mean too, does not survive

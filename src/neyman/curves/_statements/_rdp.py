@@ -229,7 +229,7 @@ def _own_orders(pair: Pair) -> set[Fraction]:
 def _within(
     points: tuple[tuple[Fraction, Fraction], ...],
 ) -> tuple[tuple[Fraction, Fraction], ...]:
-    """Leave out orders whose divergence has grown so large that it says nothing, save the first."""
+    """Drop orders whose divergence is too large to be useful, except the first."""
     return points[:1] + tuple(point for point in points[1:] if point[1] <= MOST_DIVERGENCE)
 
 

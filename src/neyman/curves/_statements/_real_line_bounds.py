@@ -65,7 +65,7 @@ class Orders(ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many rows each question is asked in: one for each order that is tried in turn."""
+        """Rows per question: one for each order that is tried."""
 
     @property
     @abstractmethod

@@ -90,7 +90,7 @@ class ZcdpPair(RealLinePair):
     @override
     def joined(self, other: Pair, times: int) -> "ZcdpPair | None":
         if isinstance(other, RealLinePair) and not isinstance(other, ZcdpPair):
-            # It tells more, or less, and takes this one in.
+            # The other statement absorbs this one.
             return None
         rho = rho_of(other)
         return None if rho is None else ZcdpPair(self.rho + times * rho)
