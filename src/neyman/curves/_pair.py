@@ -223,7 +223,9 @@ class Pair(Curve):
     @final
     @override
     def log_delta_bracket(self, epsilon: Array) -> Bracket:
-        views = self.views()
+        return self._log_delta_by(self.views(), epsilon)
+
+    def _log_delta_by(self, views: Views, epsilon: Array) -> Bracket:
         if views.log_delta is not None:
             return views.log_delta(epsilon)
         if views.delta is not None:
@@ -233,8 +235,10 @@ class Pair(Curve):
     @final
     @override
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        own = self.views().delta
-        return exp_outward(self.log_delta_bracket(epsilon)) if own is None else own(epsilon)
+        views = self.views()
+        if views.delta is not None:
+            return views.delta(epsilon)
+        return exp_outward(self._log_delta_by(views, epsilon))
 
     @final
     @override

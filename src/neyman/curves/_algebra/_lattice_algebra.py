@@ -174,7 +174,9 @@ class WorstPair(ExtremePair):
 
     @override
     def views(self) -> Views:
-        return JoinedPair.views(self)._replace(epsilon=self._epsilon)
+        return Views(
+            log_delta=self._log_delta, delta=self._delta, epsilon=self._epsilon, tpr=self._tpr
+        )
 
     def _log_delta(self, epsilon: Array) -> Bracket:
         return _largest([part.log_delta_bracket(epsilon) for part in self.parts])
@@ -224,7 +226,7 @@ class BestPair(ExtremePair):
 
     @override
     def views(self) -> Views:
-        return JoinedPair.views(self)._replace(epsilon=self._epsilon, beta=self._beta)
+        return Views(self._log_delta, self._delta, self._epsilon, self._beta, self._tpr)
 
     @override
     def summaries(self) -> Summaries:

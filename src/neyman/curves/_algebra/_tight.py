@@ -14,7 +14,7 @@ do. Where no S below 700 is found, the squares of mu of the two parts are added.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count
@@ -34,7 +34,7 @@ from neyman.numerics import ceil_float, gaussian_log_delta, square_roots
 
 __all__ = ["LeastMu", "tight_mu"]
 
-Compose: TypeAlias = Callable[[Iterable[tuple[Pair, int]]], Pair]
+Compose: TypeAlias = Callable[[Sequence[tuple[Pair, int]]], Pair]
 # A lower bound of the least mu, and a proved upper bound of its square.
 LeastMu: TypeAlias = tuple[float, Fraction]
 

@@ -147,9 +147,9 @@ class BetweenPair(Pair):
         return Summaries(
             renyi=self._renyi,
             zcdp=lambda: _both(bound.zcdp_bracket(), attained.zcdp_bracket()),
-            tcdp=lambda omega: _both(bound.tcdp_bracket(omega), attained.tcdp_bracket(omega)),
+            tcdp=self._tcdp,
             subgaussian=self._subgaussian,
-            mu=lambda slack: _both(bound.mu_bracket(slack), attained.mu_bracket(slack)),
+            mu=self._mu,
             outer_gaussian=bound.outer_gaussian,
             tight_gaussian=bound.tight_gaussian,
             inner_gaussian=attained.inner_gaussian,
@@ -184,6 +184,12 @@ class BetweenPair(Pair):
     def _renyi(self, order: Array) -> Bracket:
         bound, attained = (x.renyi_bracket(order) for x in (self.bound, self.attained))
         return enclosed(bound, attained, loss=True)
+
+    def _tcdp(self, omega: float) -> tuple[float, float]:
+        return _both(self.bound.tcdp_bracket(omega), self.attained.tcdp_bracket(omega))
+
+    def _mu(self, slack: float) -> tuple[float, float]:
+        return _both(self.bound.mu_bracket(slack), self.attained.mu_bracket(slack))
 
     def _subgaussian(self) -> Subgaussianity:
         # What loses less need not have a loss that is closer to its mean.

@@ -113,7 +113,7 @@ class ShiftedPair(BoundedPair):
 
     @override
     def views(self) -> Views:
-        return BoundedPair.views(self)._replace(beta=self._beta, tpr=self._tpr)
+        return Views(delta=self._delta, epsilon=self._epsilon, beta=self._beta, tpr=self._tpr)
 
     @override
     def summaries(self) -> Summaries:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import nextafter
 from typing import ClassVar, TypeAlias, final
 
@@ -120,7 +121,7 @@ class ChainedPair(Pair):
             delta=self._delta,
             epsilon=self._epsilon,
             beta=self._beta,
-            tpr=lambda alpha: _power(self.links, alpha),
+            tpr=partial(_power, self.links),
         )
 
     @override

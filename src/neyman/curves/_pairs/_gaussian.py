@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
@@ -106,8 +105,8 @@ class GaussianPair(Pair):
     @override
     def views(self) -> Views:
         return Views(
-            log_delta=partial(gaussian_log_delta, mu=self._root),
-            delta=partial(gaussian_delta, mu=self._root),
+            log_delta=self._log_delta,
+            delta=self._delta,
             epsilon=self._epsilon,
             beta=self._beta,
             tpr=self._tpr,
@@ -123,6 +122,12 @@ class GaussianPair(Pair):
             outer_gaussian=lambda: shortened_up(self.mu_squared),
             inner_gaussian=lambda: self.mu_squared,
         )
+
+    def _log_delta(self, epsilon: Array) -> Interval:
+        return gaussian_log_delta(epsilon, self._root)
+
+    def _delta(self, epsilon: Array) -> Interval:
+        return gaussian_delta(epsilon, self._root)
 
     def _epsilon(self, delta: Array) -> Interval:
         lower, upper = self._root

@@ -88,11 +88,11 @@ class LaplacePair(ShiftedPair):
 
     @override
     def summaries(self) -> Summaries:
+        return ShiftedPair.summaries(self)._replace(renyi=self._renyi, zcdp=self._zcdp)
+
+    def _zcdp(self) -> tuple[float, float]:
         bound = Interval.of(self.epsilon0)
-        return ShiftedPair.summaries(self)._replace(
-            renyi=self._renyi,
-            zcdp=lambda: least_rho(self, float((bound * tanh(bound / 2)).upper)),
-        )
+        return least_rho(self, float((bound * tanh(bound / 2)).upper))
 
     def _renyi(self, order: Array) -> Interval:
         return laplace_renyi(Interval.decimal(order), Interval.of(self.epsilon0))
