@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from neyman.accounting import GaussianFilter, dp_sgd
 from neyman.curves import TradeOff, approx_dp, cdp, gdp, identity, laplace, pure_dp, tcdp
+from neyman.curves._algebra._factors import folded
 from neyman.curves._statements._rdp import RdpPair
 from neyman.curves._statements._real_line_constructors import rdp, zcdp
-from neyman.curves._statements._real_line_fold import folded
 from neyman.errors import InvalidParameter, UnsupportedComposition
 
 EPSILONS = np.array([-3, -0.5, -0.05, 0, 0.01, 0.1, 0.3, 1, 2, 4, 8, 20])

@@ -9,7 +9,14 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from neyman.curves._algebra._factors import Factors, ProductPair, factors_of, gathered, put_in
+from neyman.curves._algebra._factors import (
+    Factors,
+    ProductPair,
+    factors_of,
+    folded,
+    gathered,
+    put_in,
+)
 from neyman.curves._algebra._tight import tight_mu
 from neyman.curves._curve import Curve
 from neyman.curves._divergences._subgaussian_order import Subgaussianity, added_subgaussian
@@ -30,7 +37,6 @@ from neyman.curves._solvers._exact import (
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
 from neyman.curves._statements._real_line import RealLinePair
-from neyman.curves._statements._real_line_fold import folded
 from neyman.errors import UnsupportedComposition
 from neyman.numerics import (
     Array,

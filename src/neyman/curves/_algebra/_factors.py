@@ -10,9 +10,10 @@ from typing import ClassVar, TypeAlias
 from neyman.curves._pair import Pair
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._identity import IdentityPair
+from neyman.curves._statements._real_line import RealLinePair
 from neyman.numerics import exact_sum
 
-__all__ = ["Factors", "ProductPair", "factors_of", "gathered", "in_order", "put_in"]
+__all__ = ["Factors", "ProductPair", "factors_of", "folded", "gathered", "in_order", "put_in"]
 
 Factors: TypeAlias = tuple[tuple[Pair, int], ...]
 
@@ -84,6 +85,39 @@ def put_in(longest: Factors, few: Factors) -> Factors:
         else:
             parts.insert(at, (pair, count))
     return tuple(parts)
+
+
+def folded(factors: Factors, new: Factors) -> Factors:
+    """Return the factors with their statements added up, where one is among the new ones.
+
+    Two that bound other orders, such as two truncated ones, may stand side by side.
+
+    Args:
+        factors: all of them, in order.
+        new: those among which there may be a statement.
+
+    >>> from neyman.curves import gdp
+    >>> from neyman.curves._statements._real_line_constructors import zcdp
+    >>> both = ((gdp(1).remove, 1), (zcdp(0.1).remove, 2))
+    >>> [(str(pair), n) for pair, n in folded(both, both)]
+    [('gdp(mu=1)', 1), ('zcdp(rho=0.2)', 1)]
+    """
+    if not any(isinstance(pair, RealLinePair) for pair, _ in new):
+        return factors
+    added: list[RealLinePair] = []
+    for pair, count in factors:
+        if not isinstance(pair, RealLinePair):
+            continue
+        whole = pair.repeated(count) if count > 1 else pair
+        for at, other in enumerate(added):
+            joined = whole.joined(other, 1) or other.joined(whole, 1)
+            if joined is not None:
+                added[at] = joined
+                break
+        else:
+            added.append(whole)
+    others = [(pair, n) for pair, n in factors if not isinstance(pair, RealLinePair)]
+    return in_order([*others, *((pair, 1) for pair in added)])
 
 
 def _order(factor: tuple[Pair, int]) -> tuple[str, str]:

@@ -17,8 +17,11 @@ from neyman.curves._order import largest_ratio
 from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._pairs._between import monotone
 from neyman.curves._pairs._sampled import SampledPair, SampledSwapPair
-from neyman.curves._profiles._conjugate import powers_of_profile, profile_of_powers
-from neyman.curves._profiles._shown import epsilon_shown
+from neyman.curves._profiles._conjugate import (
+    epsilon_shown,
+    powers_of_profile,
+    profile_of_powers,
+)
 from neyman.curves._solvers._sources import MixedSource
 from neyman.numerics import (
     Array,
