@@ -24,7 +24,7 @@ __all__ = ["Leaf", "LossTails"]
 # Cells of the loss, from which divergences are bounded, and how far out they lie where it is
 # unbounded; steps of a search for a threshold, and how far from a guess it looks.
 _CELLS, _FAR, _STEPS, _ROOM = 1024, 700.0, 60, 2.0**-5
-# The largest loss and order of which powers are taken, and an order next to 1.
+# The largest loss and order for powers, and an offset of orders next to 1.
 _LARGEST, _LAST_ORDER, _NEAR_ONE = 700.0, 1e4, 2.0**-6
 
 

@@ -39,7 +39,7 @@ _LARGEST_EPSILON = 700.0
 _LOOSE = 1e-5
 # A delta that is closer to 1 than this, relatively, does not determine mu.
 _TELLING = 1e-9
-# Around an estimate of mu, where a proof of a lower bound is tried.
+# Relative offsets from an estimate of mu at which a lower bound is tried.
 _STEPS_DOWN = np.concatenate([-np.geomspace(1e-16, 0.5, 48), np.geomspace(1e-16, 1e-12, 8)])
 
 

@@ -236,7 +236,7 @@ def _laid_once(side: Deltas, least: float) -> Deltas:
     return found or side
 
 
-# Both directions, for two depths.
+# Room for both directions, at two depths.
 @lru_cache(maxsize=4)
 def _ladder(side: Pair, depth: int) -> Ladder | None:
     contour = contour_of(side)

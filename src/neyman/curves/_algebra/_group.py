@@ -33,9 +33,9 @@ from neyman.numerics import Real, exact, shares, text
 
 __all__ = ["chain", "gaussian_mixture", "group", "poisson_replace"]
 
-# Of more than so many changes, weights below that are moved to larger ones.
+# Beyond this many changes, smaller weights than this are moved to larger changes.
 _MANY, _FAINT = 96, Fraction(1, 10**25)
-# Doubles hold no weight below; more bits than that are rounded.
+# Smaller weights underflow; weights with more bits are rounded.
 _LEAST, _BITS = Fraction(2) ** -900, 4096
 
 

@@ -40,7 +40,7 @@ LeastMu: TypeAlias = tuple[float, Fraction]
 
 # Each different factor makes each place of the proof slower: 6 take a second, 12 some minutes.
 _MOST_FACTORS = 6
-# Few large losses take up to a minute, for the near end of their law is hard: not waited for.
+# Fewer and larger losses than this take up to a minute, and are left to the lattice.
 _FEW, _LARGE = 8, 1
 _LARGEST_EPSILON = 700.0
 # Far more than rounding, far less than matters.

@@ -22,7 +22,7 @@ from neyman.numerics._distributions._binomial import log_binomial_mass
 
 __all__ = ["binomial_renyi", "capped_renyi", "outermost_renyi"]
 
-# Orders up to which the sum is taken.
+# The largest order for which the sum is taken.
 _MOST_TERMS = 2**16
 
 

@@ -35,7 +35,7 @@ ERROR: Final = 2.0**-46
 Divergence: TypeAlias = Callable[[Array, Array], Array]
 
 _NODES, _WEIGHTS = legendre(16)
-# Above, e^-x is nothing beside 1, and nothing overflows below.
+# Above this, e^-x is negligible beside 1; below it nothing overflows.
 _FAR = 300.0
 # Sixteen times the smallest double: an order may be tiny.
 _LEAST = 2.0**-1070

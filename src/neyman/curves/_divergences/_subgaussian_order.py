@@ -35,7 +35,7 @@ Subgaussianity: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 
 _TOLERANCES = 1e-6, 1e-4, 1e-3, 1e-2, 0.1
 _CELLS, _MOST_CELLS = 48, 1024
-# Places where V is read, and r, in units of 1 / deviation.
+# Values of d and r, in units of 1 / deviation.
 _PLACES = 2.0 ** -np.arange(1.0, 15.0)
 _NEAREST, _FARTHEST, _LARGEST = 1e-12, 1e8, 1e15
 

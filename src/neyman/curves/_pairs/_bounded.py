@@ -17,7 +17,7 @@ from neyman.overriding import override
 
 __all__ = ["BoundedPair", "ShiftedPair", "check_epsilon"]
 
-# Below, the square of mu is no ordinary double; above, e^-epsilon is none, nor is anyone protected.
+# Below this range the square of mu underflows; above it e^-epsilon does, and nobody is protected.
 _SMALLEST, _LARGEST = Fraction(2) ** -500, 700
 _NONE, _SURE = Interval.exactly(0.0), Interval.exactly(1.0)
 

@@ -32,12 +32,12 @@ from neyman.overriding import override
 
 __all__ = ["ChainedPair", "Links", "chained"]
 
-# Pairs with how many links of each, in order; equal neighbours are counted together.
+# Pairs in order, each with its number of links; equal neighbours are merged.
 Links: TypeAlias = tuple[tuple[Pair, int], ...]
 Places: TypeAlias = npt.NDArray[np.int64]
 Lines: TypeAlias = list[tuple[Tangents, int]]
 
-# How often the tables are made finer, up to how many questions, and what is close enough.
+# The most refinements of the tables, the most questions, and the relative accuracy.
 _ROUNDS, _FEW, _CLOSE = 5, 64, 1e-11
 # The least size of a test; how often a delta is aimed at, by which share of what was missed it is
 # missed on purpose, and how near it is at last.

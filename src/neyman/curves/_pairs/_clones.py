@@ -25,7 +25,7 @@ __all__ = ["ClonesPair"]
 # W sqrt(v) + W²/3, and by Hoeffding's the counts beyond W sqrt(m)/2, weigh less than 2 e^(-W²/2).
 _WIDE = 11.5
 _CHUNK = 2**19
-# Chances that are left out one by one, of up to 2^28 cells, and of all that is left out.
+# The probability of a cell that may be omitted, with up to 2^28 of them, and the total omitted.
 _FAINT = 2.0**-126
 _LEFT_OUT = 4 * math.exp(-(_WIDE**2) / 2) + 2.0**-98
 # The most cells to keep, at 32 bytes each.

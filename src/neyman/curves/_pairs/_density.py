@@ -20,9 +20,9 @@ LogDensity: TypeAlias = Callable[[Array], Array]
 
 _X, _WEIGHT = legendre(16)
 _FEWEST, _MOST = 64, 2**14
-# Masses that move by less than it when the cells are halved are taken as found.
+# Masses that change by less when the cells are halved have converged.
 _SETTLED = 1e-12
-# A law whose mass is off by more is not on its domain, or not a law.
+# The largest error of a law's mass; a larger one means a wrong domain or no law.
 _MASS = 1e-6
 _SECANTS, _NARROW = 80, 1e-15
 _BLOCK = 2**21

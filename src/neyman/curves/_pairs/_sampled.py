@@ -33,7 +33,7 @@ from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.numerics._root import proved_root
 from neyman.overriding import override
 
-# Brackets wider than that, relatively, are worth another method.
+# A bracket of larger relative width is worth another method.
 _LOOSE = 1e-9
 # The relative accuracy of a level, and the most bisections for it.
 _CLOSE, _HALVINGS = 2.0**-53, 60

@@ -30,9 +30,9 @@ from neyman.overriding import override
 
 __all__ = ["SymmetrisedPair"]
 
-# Below it the law's losses are not known well, relatively, where e^(μx) leaves the doubles.
+# Below this rate, losses where e^(μx) overflows have a poor relative accuracy.
 _LEAST = Fraction(1, 10**100)
-# Order times mu up to which the law is summed for a divergence.
+# The largest order times mu for which a divergence is summed over the law.
 _HIGHEST = 500.0
 _NONE = Interval.exactly(0.0)
 

@@ -28,7 +28,7 @@ from neyman.numerics._atomic._tail_views import (
 
 __all__ = ["AtomicProfile"]
 
-# Cells of a table: about 100 bytes each.
+# The most cells of a table, at about 100 bytes each.
 _MOST_CELLS = 2**18
 
 

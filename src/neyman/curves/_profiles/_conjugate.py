@@ -36,7 +36,7 @@ def _codes(spacing: float, far: float, right: float, end: float) -> Array:
 _SIZES, _MANY_SIZES = _codes(0.5, 15.0, 33.0, 800.0), _codes(0.0025, 0.02, 33.0, 800.0)
 _LOSSES, _MANY_LOSSES = _codes(0.5, 15.0, 690.0, _REACH), _codes(0.0025, 0.02, 690.0, _REACH)
 
-# Sizes of the tests that are tried first, and how often a gap is filled by how many.
+# Sizes of the first tests; the number of refinements, and of new sizes in each.
 _FIRST_SIZES = np.concatenate([np.geomspace(1e-300, 1e-3, 128), np.linspace(1e-3, 1.0, 128)[1:]])
 _REFINEMENTS, _FINER = 4, 17
 

@@ -10,7 +10,7 @@ from neyman.numerics._root import proved_root
 
 __all__ = ["epsilon_of_profile"]
 
-# Where the profile is read at first, for an answer beside which to begin.
+# Losses at which the profile is read first, to start the search nearby.
 _PLACES = np.append(0.0, np.geomspace(2.0**-30, 700.0, 160))
 
 

@@ -20,19 +20,19 @@ from neyman.numerics import Array
 
 __all__ = ["Points", "Tangents", "meeting", "points_of"]
 
-# Losses of which one is taken for the end of a profile, and the delta that counts as none there.
+# Candidates for the end of a profile, and the delta that counts as 0 there.
 _ENDS, _NOTHING = 700.0 * 2.0 ** (-np.arange(0, 280)[::-1] / 8), 1e-300
-# Left of minus this delta is 1 in doubles, and has no slope.
+# At losses below minus this, delta rounds to 1 and has no slope.
 _LEFT = 20.0
 # Points on each side of 0, evenly spaced and ever closer to 0; then, twice, one in each cell.
 _EVEN, _CLOSER, _CLOSEST, _ROUNDS = 300, 200, 1e-6, 2
-# How many times more a slope turns at a corner than at those beside it.
+# A corner turns the slope this many times more than its neighbours do.
 _SHARP, _LONG = 8.0, 6.0
 _SAME = 1e-13
 _HALVINGS = 60
-# New points about one, in shares of a cell.
+# Offsets of new points, in units of a cell.
 _ABOUT = np.asarray([-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0])
-# The cells beside one, and how far from its ends a crossing is.
+# Offsets of neighbouring cells; the least distance of a crossing from the ends of a cell.
 _BESIDE, _INSIDE = np.asarray([-2, -1, 0]), 1e-6
 
 

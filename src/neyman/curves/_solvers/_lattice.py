@@ -45,15 +45,15 @@ _CUT = 1e-30
 # A log delta that exceeds the log mass of infinite losses by less than this is that mass.
 _ABOVE = 1e-9
 _LEAST_LOGS = (math.log(_CUT), -50.0, -35.0)
-# Losses of which one is the end of a grid: finely spaced, and not beyond 100.
+# Candidates for the end of a grid: finely spaced, at most 100.
 _ENDS = 100.0 * 2.0 ** (-np.arange(0, 240)[::-1] / 8)
-# More points than that are read from one profile, at these levels.
+# Questions with more points than this are read from one profile, at these levels.
 _MANY, _WHOLE = 4, (1, 2)
 # Refinement ends after two levels in a row that move neither end by this share of the width.
 _IN_VAIN, _SHARE, _MOVED = 2, 0.1, 1e-3
-# The level of a composition within a factor.
+# The level for a composition inside a factor.
 _NESTED = 2
-# The expected number of steps that see a record, up to which they are counted.
+# The largest expected number of steps with a record for which those steps are counted.
 _SELDOM = Fraction(1, 4)
 # From this many losses on, the contour composes those that it reads fast.
 _MANY_LOSSES = 64
@@ -179,7 +179,7 @@ def _is_legible(pair: Pair) -> bool:
     return not (source.atoms.q.upper.size and least < largest)
 
 
-# Two levels, of both directions of both pairs of a guarantee.
+# Room for two levels of both directions of both pairs of a guarantee.
 @lru_cache(maxsize=8)
 def _profile(parts: Factors, level: int, step: Fraction | None) -> WholeProfile | None:
     sums = lattice_sum(parts, step)

@@ -42,15 +42,15 @@ from neyman.numerics._primitives import log1p
 
 __all__ = ["stands_beside", "statement_bound", "without_statements"]
 
-# Orders less 1: a grid, and how finely the best of it is surrounded, twice.
+# Orders less 1: a first grid, and the finer one around its best order, which is used twice.
 _GRID = np.geomspace(1e-2, 1e4, 36)
 _AROUND = np.linspace(-1.0, 1.0, 9)
-# Orders of which the conversion takes the best.
+# The most orders among which the conversion takes the best.
 _MOST_ORDERS = 48
 _LARGEST, _SMALLEST = 2.0**20, 2.0**-100
-# Logarithms of the mass that a lattice may cut: at most, beside the delta in question, at least.
+# Log of the mass that a lattice may cut: the most, relative to the delta in question, the least.
 _CUT, _BESIDE, _LEAST_CUT = -69.0, -12.0, -690.0
-# Divergences that are known so closely at some order need no lattice.
+# Divergences with a bracket this narrow at some order need no lattice.
 _CLOSE = 0.05
 # The relative change from level to level that ends the refinement, and the most levels.
 _SETTLED, _LEVELS = 0.003, 3

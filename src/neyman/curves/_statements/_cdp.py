@@ -38,7 +38,7 @@ from neyman.overriding import override
 
 __all__ = ["CdpPair", "subgaussian_of"]
 
-# From next to 1 to where only the slope counts.
+# From next to 1 up to orders at which only the slope matters.
 _ORDERS = np.append(1.0, 1 + np.logspace(-6, 18, 97))
 
 

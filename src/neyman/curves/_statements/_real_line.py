@@ -45,9 +45,9 @@ __all__ = [
     "within_reach",
 ]
 
-# Beyond, doubles lose the search.
+# Outside this range the search loses its accuracy.
 _LEAST, MOST_DIVERGENCE = Fraction(2) ** -100, Fraction(2) ** 20
-# As for a pure epsilon: beyond, no one is protected.
+# As for a pure epsilon, larger losses protect nobody.
 MOST_LOSS = Fraction(700)
 
 
