@@ -216,16 +216,19 @@ class Disc:
     @quiet
     def exp(self) -> Self:
         """Return e^z; the library's is within 8 units, and e^(z + d) within |e^z| (e^|d| - 1)."""
-        value = np.exp(self.value)
-        lost = np.abs(value) * _growth(self.error) + _TINY
+        value, lost = np.exp(self.value), _TINY
+        if self.error is not _ZERO:
+            lost = np.abs(value) * _growth(self.error) + _TINY
         return self._found(value, lost, 8)
 
     @quiet
     def expm1(self) -> Self:
         """Return e^z - 1; within 16 units of itself."""
         value = complex_expm1(self.value) if np.iscomplexobj(self.value) else np.expm1(self.value)
-        # |e^z| is |1 + value|, but for what both round.
-        lost = (np.abs(1 + value) + 32 * _UNIT) * _growth(self.error) + _TINY
+        lost = _TINY
+        if self.error is not _ZERO:
+            # |e^z| is |1 + value|, but for what both round.
+            lost = (np.abs(1 + value) + 32 * _UNIT) * _growth(self.error) + _TINY
         return self._found(value, lost, 16)
 
     @quiet

@@ -15,7 +15,6 @@ import numpy as np
 from neyman.numerics._bracket import Array, Bracket
 from neyman.numerics._inversion._contour import DELTA, Contour
 from neyman.numerics._inversion._lines import Plan, ceiling, laid, planned
-from neyman.numerics._inversion._stacked import prepared_sum
 from neyman.numerics._inversion._tails import (
     SHORT,
     ContourTails,
@@ -193,12 +192,12 @@ class BothWays:
         asked = second.span(Span(other.c, other.c, 0.0) if more is None else more.span)
         mine = first.span(plan.span)
         span = Span(*map(min, mine[:1], asked[:1]), *map(max, mine[1:], asked[1:]))
-        nodes = prepared_sum(self.law, span)
-        line = laid(first.tails.law, plan, first.nodes(nodes))
+        nodes = self.law.prepared(span)
+        line = laid(plan, first.nodes(nodes))
         if line is None:
             return None
         others = second.nodes(nodes)
-        beside = None if more is None else laid(second.tails.law, more, others)
+        beside = None if more is None else laid(more, others)
         contour = None if beside is None else beside.tail(DELTA)
         return Pairing(line.tail(DELTA), second, others, other.c, contour)
 

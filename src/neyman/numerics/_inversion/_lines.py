@@ -13,7 +13,6 @@ from neyman.numerics._complex import ComplexArray
 from neyman.numerics._disc import Disc
 from neyman.numerics._interval import Array, Interval
 from neyman.numerics._inversion._contour import Contour, Functional, based, even_step
-from neyman.numerics._inversion._stacked import prepared_sum
 from neyman.numerics._inversion._steady import Removed, SteadyRest, line_without, steady_part
 from neyman.numerics._laws._loss_law import LossNodes, LossSum, Span, SumNodes
 from neyman.numerics._primitives import exp
@@ -145,7 +144,7 @@ def line_at(
         most: nodes; a line that takes more is not laid.
     """
     plan = planned(law, functional, place, t, most)
-    return None if plan is None else laid(law, plan, prepared_sum(law, plan.span))
+    return None if plan is None else laid(plan, law.prepared(plan.span))
 
 
 def planned(
@@ -170,7 +169,7 @@ def planned(
     if not 0 < period < math.inf:
         return None
     points, step = points[part], even_step(2 * math.pi / period)
-    steady = steady_part(law, near, c)
+    steady = steady_part(near, c)
     decaying = near if steady is None else SteadyRest(steady, near)
     cut, longest = (_CUT, _MOST_NODES) if steady is None else (_STEADY_CUT, _STEADY_NODES)
     target = log_size + math.log(math.pi) - cut
@@ -186,7 +185,7 @@ def planned(
     return Plan(functional, c, step, u, points)
 
 
-def laid(law: LossSum, plan: Plan, nodes: SumNodes) -> Line | None:
+def laid(plan: Plan, nodes: SumNodes) -> Line | None:
     """Return the line, by nodes prepared for a span that holds the plan's.
 
     None where K leaves the doubles, or is lost on half of a long line.
@@ -198,7 +197,7 @@ def laid(law: LossSum, plan: Plan, nodes: SumNodes) -> Line | None:
         return None
     if u.size > _STEADY_NODES + 1 and not _followed(nodes, c, u, float(real.value[0])):
         return None
-    line, removed = line_without(law, nodes, c, u)
+    line, removed = line_without(nodes, c, u)
     value, error = line
     if removed is None:
         value[0], error[0] = real.value[0], real.error[0]
@@ -236,9 +235,9 @@ def chernoff(law: LossSum, functional: Functional, points: Array, t: Array) -> A
     """Bound the logarithm of the functional from above, by points of the strip right of a."""
     best = np.zeros(t.shape)
     ends = float(np.min(points)), float(np.max(points))
-    shared = prepared_sum(law, Span(*ends, 0.0)) if law.wide else None
+    shared = law.prepared(Span(*ends, 0.0)) if law.wide else None
     for c in points.tolist():
-        nodes = prepared_sum(law, Span(c, c, 0.0)) if shared is None else shared
+        nodes = law.prepared(Span(c, c, 0.0)) if shared is None else shared
         best = np.fmin(best, ceiling(nodes, functional, c, t))
     return best
 

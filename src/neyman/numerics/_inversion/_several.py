@@ -20,7 +20,6 @@ from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._contour import DELTA
 from neyman.numerics._inversion._contours import Contours, sums_of
 from neyman.numerics._inversion._lines import Place, planned
-from neyman.numerics._inversion._stacked import prepared_sum
 from neyman.numerics._inversion._tails import SHORT, Places, asked
 from neyman.numerics._laws._loss_law import LossLaw, LossSum, Span, SumNodes
 from neyman.numerics._root import proved_roots
@@ -195,7 +194,7 @@ class Several:
         u, points = plan
         other = np.clip(beside[group], 1 + _LEAST, _STEEPER * tilt)
         far = max(float(points[-1]), float(other.max())) - 1
-        nodes = [prepared_sum(part, _both(far, float(u[-1]))) for part in shared.parts]
+        nodes = [part.prepared(_both(far, float(u[-1]))) for part in shared.parts]
         ways = nodes, [one.reversed() for one in nodes]
         line = Contours.of(ways[back], shared.counts, tilt, u, points)
         if line is None:

@@ -113,14 +113,6 @@ class LaplaceLaw(LossLaw):
         return self.loss(np.asarray([-self.epsilon, self.epsilon]))[0]
 
     @override
-    def split(self) -> Split | None:
-        low, high = self.ends.tolist()
-        if self.density.far * (high - low) > _MOST_PHASE:
-            return None
-        log_mass = np.asarray([0.0, -self.epsilon]) - math.log(2)
-        return Split(log_mass, self.ends, self.density)
-
-    @override
     def prepared(self, span: Span) -> "LaplaceNodes":
         height = min(span.height, self.density.far)
         low, high = self.ends.tolist()
@@ -288,6 +280,15 @@ class LaplaceNodes(LossNodes):
     @override
     def at(self, s: ComplexArray) -> ComplexArray:
         return self.points.at(s)
+
+    @property
+    @override
+    def split(self) -> Split | None:
+        law, ends = self.law, self.law.ends
+        if law.density.far * float(ends[1] - ends[0]) > _MOST_PHASE:
+            return None
+        log_mass = np.asarray([0.0, -law.epsilon]) - math.log(2)
+        return Split(log_mass, ends, law.density)
 
     @override
     def shares(self, c: float) -> tuple[float, float]:

@@ -3,10 +3,11 @@
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple, final
+from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 
@@ -15,10 +16,9 @@ from neyman.numerics._complex import ComplexArray
 from neyman.numerics._disc import Disc
 from neyman.numerics._laws._shifts import Shifts
 from neyman.numerics._laws._split import Split
-from neyman.numerics._laws._strata import Likeness, representatives
 from neyman.overriding import override
 
-__all__ = ["LossLaw", "LossNodes", "LossSum", "RealCumulant", "Span", "SumNodes"]
+__all__ = ["Copies", "LossLaw", "LossNodes", "LossSum", "RealCumulant", "Span", "SumNodes"]
 
 
 # Counts of copies that ask for different shifts of a line.
@@ -98,6 +98,11 @@ class LossNodes(ABC):
         """Bound |e^K| of the atoms, and u times that of the rest, over e^K(c)."""
         return 0.0, np.inf
 
+    @property
+    def split(self) -> Split | None:
+        """The atoms and the rest apart; None if there are no atoms, or too many."""
+        return None
+
 
 class LossLaw(ABC):
     """The law of a loss L under P, with Q of density e^L against it; K(s) = log E_P[e^(sL)]."""
@@ -125,21 +130,23 @@ class LossLaw(ABC):
 
     @abstractmethod
     def sketched(self, span: Span) -> LossNodes:
-        """Return the same cheaply, with errors of no account: for finding one's way."""
+        """Return a cheap estimate of the same, by which lines are planned."""
+
+    @classmethod
+    def together(
+        cls, copies: "Sequence[Copies]", span: Span, *, sketch: bool
+    ) -> "list[tuple[LossNodes, float]]":
+        """Prepare, or sketch, several laws of this class. Laws that share nodes override it.
+
+        Returns:
+            nodes, and how often each counts.
+        """
+        return [(law.sketched(span) if sketch else law.prepared(span), n) for law, n in copies]
 
     @property
     def wide(self) -> bool:
         """Whether nodes for both sides of the unit interval cost no more than for one."""
         return False
-
-    @property
-    def likeness(self) -> Likeness | None:
-        """Return what tells which laws are alike; None if nothing does."""
-        return None
-
-    def split(self) -> Split | None:
-        """Return the atoms and the rest apart; None if there are none, or too many."""
-        return None
 
     def from_one_normal(self, *, reversed_: bool) -> Shifts | None:  # noqa: ARG002
         """Return Q's means >= 0 and weights where P, or Q if reversed, is N(0, 1); else None."""
@@ -151,6 +158,10 @@ class LossLaw(ABC):
             return s
         height = float(np.max(np.abs(s.imag)))
         return self.prepared(Span(float(s.real.min()), float(s.real.max()), height)).at(s)
+
+
+# A law, and how many independent copies of its loss are added.
+Copies: TypeAlias = tuple[LossLaw, float]
 
 
 @final
@@ -286,20 +297,23 @@ class LossSum(LossLaw):
 
     @override
     def prepared(self, span: Span) -> SumNodes:
-        return SumNodes(
-            tuple(
-                (law.prepared(_reversed(span) if reversed_ else span), count, reversed_)
-                for law, count, reversed_ in self.terms
-            )
-        )
+        return self._nodes(span, sketch=False)
 
     @override
     def sketched(self, span: Span) -> SumNodes:
-        terms = representatives(self.terms, lambda law: law.likeness)
+        return self._nodes(span, sketch=True)
+
+    def _nodes(self, span: Span, *, sketch: bool) -> SumNodes:
+        alike: dict[tuple[type[LossLaw], bool], list[Copies]] = defaultdict(list)
+        for law, count, back in self.terms:
+            alike[type(law), back].append((law, count))
         return SumNodes(
             tuple(
-                (law.sketched(_reversed(span) if reversed_ else span), count, reversed_)
-                for law, count, reversed_ in terms
+                (nodes, count, back)
+                for (kind, back), copies in alike.items()
+                for nodes, count in kind.together(
+                    copies, _reversed(span) if back else span, sketch=sketch
+                )
             )
         )
 

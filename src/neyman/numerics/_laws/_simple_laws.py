@@ -152,6 +152,7 @@ class AtomicLaw(LossLaw, LossNodes):
     def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
         return np.full(u.shape, math.inf)
 
+    @property
     @override
     def split(self) -> Split:
         order = np.argsort(self.points.loss)
