@@ -19,8 +19,7 @@ from neyman.numerics import (
     WeightedLosses,
 )
 from neyman.numerics._inversion._steady import SteadyRest, line_without, steady_part
-from neyman.numerics._laws._laplace_density import LaplaceDensity
-from neyman.numerics._laws._laplace_law import LaplaceLaw
+from neyman.numerics._laws._laplace_law import LaplaceDensity, LaplaceLaw
 
 LAWS = (
     LaplaceLaw(0.1),

@@ -46,10 +46,6 @@ class Term:
     log_size: float  # log of the functional at t, about
     t: float
 
-    def ceiling(self, t: Array) -> Array:
-        """Bound the log of E (e^L - e^t)_+ over the term by powers: (x-1)^(x-1)/x^x e^-(x-1)t."""
-        return power_bound(self.points, self.values, t)
-
     @property
     def step(self) -> float:
         """Return h of the line."""

@@ -49,13 +49,13 @@ class Steady:
 
     @property
     def whole(self) -> bool:
-        """Whether it is all there is."""
+        """Whether the part is the whole law."""
         copies = sum(f.count for f in self.factors if f.split.density is not None)
         return copies <= self.order
 
     @property
     def negligible(self) -> bool:
-        """Whether it may as well be left in the line: what that changes is below its mass."""
+        """Whether the part may stay in the line: its mass bounds the difference."""
         return self.log_mass < _NOTHING
 
     @property
@@ -125,7 +125,7 @@ def steady_part(nodes: SumNodes, c: float) -> Steady | None:
 @final
 @dataclass(frozen=True, slots=True)
 class SteadyRest:
-    """How fast the contour decays once the part is left out."""
+    """Bounds of the decay along a line once the part is left out."""
 
     part: Steady
     nodes: LossNodes

@@ -1,4 +1,4 @@
-"""What the contour asks of the law of a loss, and sums of independent losses."""
+"""The interface of laws of losses for the contour, and sums of independent losses."""
 
 import math
 import operator
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple, TypeAlias, final
+from typing import NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 
@@ -18,15 +18,24 @@ from neyman.numerics._laws._shifts import Shifts
 from neyman.numerics._laws._split import Split
 from neyman.overriding import override
 
-__all__ = ["Copies", "LossLaw", "LossNodes", "LossSum", "RealCumulant", "Span", "SumNodes"]
+__all__ = [
+    "ClosedLaw",
+    "Copies",
+    "LossLaw",
+    "LossNodes",
+    "LossSum",
+    "RealCumulant",
+    "Span",
+    "SumNodes",
+]
 
 
-# Counts of copies that ask for different shifts of a line.
+# Counts of copies with a larger ratio are given different shifts of a path.
 _UNLIKE = 4.0
 
 
 class Span(NamedTuple):
-    """A part of the strip: real parts in [low, high], imaginary parts up to `height`."""
+    """A part of the complex plane: real parts in [low, high], imaginary parts up to `height`."""
 
     low: float
     high: float
@@ -49,7 +58,7 @@ class LossNodes(ABC):
 
     @property
     def copies(self) -> float:
-        """How many losses it is the sum of."""
+        """The number of losses in the sum."""
         return 1.0
 
     @abstractmethod
@@ -57,24 +66,24 @@ class LossNodes(ABC):
         """K at real points c of the span."""
 
     def most(self, c: Array) -> Array:
-        """Bound K at real points c of the span from above, with little lost."""
+        """Bound K at real points c of the span closely from above."""
         real = self.real(c)
         return real.value + real.error
 
     def sketch(self, c: Array) -> RealCumulant:
-        """K at real points c of the span, about."""
+        """Estimate K at real points c of the span."""
         return self.real(c)
 
     @abstractmethod
     def line(self, c: float, u: Array) -> Disc:
-        """K(c + iu), u equally spaced from 0 to the height: e^K is within e^value (e^error - 1).
+        """Return K(c + iu), u equally spaced from 0 to the height.
 
-        K(c) itself is better had by `real`.
+        e^K is within |e^value| (e^error - 1). `real` gives K(c) itself with a smaller error.
         """
 
     @abstractmethod
     def at(self, s: ComplexArray) -> ComplexArray:
-        """K at any points above and below the span, about."""
+        """Estimate K at any points above and below the span."""
 
     @abstractmethod
     def decay(self, c: float, u: Array, count: float) -> Array:
@@ -83,15 +92,18 @@ class LossNodes(ABC):
         Args:
             c: real point of the span.
             u: positive.
-            count: how many copies will be multiplied, a hint at which u will matter.
+            count: the number of copies, by which the shift of the path is chosen.
         """
 
-    @abstractmethod
-    def decay_integral(self, c: float, u: Array, count: float) -> Array:
-        """Bound the logarithm of the integral of |e^(K(c + iv) - K(c))| dv/v over v >= u."""
+    def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
+        """Bound log ∫ |e^(K(c + iv) - K(c))| dv/v over v >= u; infinite where none is known.
+
+        Arguments as in `decay`.
+        """
+        return np.full(u.shape, math.inf)
 
     def parted(self, c: float, u: Array) -> tuple[Disc, Disc]:
-        """Return K by `line`, and the share that the transform of what is no atom has of e^K."""
+        """Return K by `line`, and the share of the density in e^K, as opposed to the atoms."""
         return self.line(c, u), Disc(np.ones(u.shape, dtype=np.complex128), np.zeros(u.shape))
 
     def shares(self, c: float) -> tuple[float, float]:  # noqa: ARG002
@@ -110,14 +122,9 @@ class LossLaw(ABC):
     __slots__ = ()
 
     @property
-    @abstractmethod
-    def strip(self) -> tuple[float, float]:
-        """The open interval of real s where K is finite."""
-
-    @property
     def usable(self) -> tuple[float, float]:
-        """The part of the strip where K is worth computing: the whole unless a law says less."""
-        return self.strip
+        """The interval of real s where K is worth computing. K is finite at every s."""
+        return -math.inf, math.inf
 
     @property
     @abstractmethod
@@ -145,7 +152,7 @@ class LossLaw(ABC):
 
     @property
     def wide(self) -> bool:
-        """Whether nodes for both sides of the unit interval cost no more than for one."""
+        """Whether nodes for both sides of the unit interval cost no more than for one side."""
         return False
 
     def from_one_normal(self, *, reversed_: bool) -> Shifts | None:  # noqa: ARG002
@@ -153,11 +160,27 @@ class LossLaw(ABC):
         return None
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Return K at any complex points of the strip, about."""
+        """Estimate K at any complex points."""
         if not s.size:
             return s
         height = float(np.max(np.abs(s.imag)))
         return self.prepared(Span(float(s.real.min()), float(s.real.max()), height)).at(s)
+
+
+class ClosedLaw(LossLaw, LossNodes):
+    """A law with formulas that hold for every s, so that nothing has to be prepared."""
+
+    __slots__ = ()
+
+    @final
+    @override
+    def prepared(self, span: Span) -> Self:  # noqa: ARG002
+        return self
+
+    @final
+    @override
+    def sketched(self, span: Span) -> Self:  # noqa: ARG002
+        return self
 
 
 # A law, and how many independent copies of its loss are added.
@@ -209,7 +232,7 @@ class SumNodes(LossNodes):
         )
 
     def _total(self, parts: Iterable[Disc]) -> Disc:
-        """Add them as often as they count."""
+        """Add the parts, each as often as it counts."""
         counted = (
             part if count == 1 else part * count
             for part, (_, count, _) in zip(parts, self.terms, strict=True)
@@ -266,13 +289,8 @@ class LossSum(LossLaw):
 
     @classmethod
     def of(cls, law: LossLaw) -> "LossSum":
-        """Return the one law as a sum."""
+        """Return the sum that is one copy of a law."""
         return cls(((law, 1.0, False),))
-
-    @property
-    @override
-    def strip(self) -> tuple[float, float]:
-        return _intersection([(law.strip, back) for law, _, back in self.terms])
 
     @property
     @override
@@ -318,7 +336,7 @@ class LossSum(LossLaw):
         )
 
     def times(self, count: int) -> "LossSum":
-        """Return so many independent copies."""
+        """Return the sum of `count` independent copies."""
         return LossSum(tuple((law, n * count, back) for law, n, back in self.terms))
 
     def reversed(self) -> "LossSum":

@@ -17,7 +17,7 @@ from neyman.numerics._laws._shifts import Mixtures, Rows, Stack
 
 __all__ = ["HIGHEST", "LOG_SQRT_2PI", "Cells", "Grid", "step_of"]
 
-# The grid ends so many deviations beyond the last mean that matters.
+# The grid ends this many deviations beyond the last mean that matters.
 _REACH = 14.0
 # Beyond it e^(tz) is not formed.
 HIGHEST = 680.0

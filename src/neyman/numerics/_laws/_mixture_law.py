@@ -31,11 +31,11 @@ __all__ = ["GaussianMixtureLaw", "Shifts"]
 
 # Means of the tilted law, in deviations, and tilts that are still followed.
 _FARTHEST, _STEEPEST = 600.0, 1e6
-# A grid reaches so many deviations beyond the tilted mean.
+# A grid reaches this many deviations beyond the tilted mean.
 _WITHIN = 16.0
 # Fewer laws are not worth a stack; more would leave the processor's cache.
 _FEWEST, _MOST_LAWS = 4, 32
-# Means that share a grid: up to so much larger, from where a grid is as coarse as it may be.
+# The largest ratio of `far` on one grid; below the second number all grids are equally coarse.
 _WIDER, _COARSE = 1.5, 0.6
 
 
@@ -46,11 +46,6 @@ class GaussianMixtureLaw(LossLaw):
 
     p: Shifts
     q: Shifts
-
-    @property
-    @override
-    def strip(self) -> tuple[float, float]:
-        return -math.inf, math.inf
 
     @property
     @override

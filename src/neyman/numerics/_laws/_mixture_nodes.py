@@ -27,9 +27,9 @@ _MOST_NODES = 2**13
 # Share of the rounding that the quadrature may be off.
 _QUADRATURE = 2.0**-5
 _FINER = 1.15
-# Exponents above it tell nothing.
+# An exponent above it makes a bound useless.
 _MOST = 300.0
-# What turned logarithms, angles and their exponentials are off by.
+# The relative error of turned logarithms, of angles and of their exponentials.
 _TURNED = 2.0**-46
 # Heights of moved paths, as shares of the largest.
 _SHIFTS = 1.6 ** -np.arange(5.0)
@@ -301,7 +301,7 @@ class MixtureNodes(LossNodes):
         x = u[:, None] * angle[:, :, None]
         log = size[:, :, None] - x + np.log(np.log1p(1 / np.maximum(x, 1e-300)))
         quadrature = self._quadrature(c, d)[:, :, None]
-        # What is added turns too, if slowly: by what is proved of the angle where it is least.
+        # The added errors decay as well: by a lower bound of the angle everywhere.
         slope = 0.8 * self.outside.least_slope[:, None, None]
         slowest = slope * np.sin(far * d[:, :, None]) / far
         slack = self._slack(c, d)[:, :, None] * (far + np.log1p(1 / (u * slowest)))

@@ -28,18 +28,18 @@ __all__ = ["LOST", "TILT", "PointRows", "WeightedLosses", "logged", "waves"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
-# What log(1 + r) is off by, relatively, and a product with it, or a sum with such a product.
+# The relative error of log(1 + r); of a product with it, or a sum with such a product.
 _LOSS, TILT = 2.0**-49, 2.0**-48
-# The weights that stand for themselves are e^log_weight within this.
+# The relative error of e^log_weight as a weight.
 _EXPONENT = np.asarray(2.0**-50)
-# What log(1 + r) - r is off by where the logarithm is: it loses a digit from |r| = 1/2 on.
+# The relative error of log(1 + r) - r: it loses a digit from |r| = 1/2 on.
 _BENT = 2.0**-46
-# Up to it e^y - 1 - y is summed by moments, of so many orders.
+# Up to |y| = 2, e^y - 1 - y is summed by moments, with these coefficients.
 _SMALL = 2.0
 _SHARES = np.asarray([1 / math.factorial(k) for k in range(2, 26)])
-# What that loses, of the sum of |weight y^2/2|: see `_by_moments`.
+# The error of that, as a share of the sum of |weight y^2/2|: see `_by_moments`.
 _MOMENTS = 360 * 2.0**-53
-# What a factor of a wave loses: e^iy and a product.
+# The relative error of a factor of a wave: e^iy and a product.
 _FACTOR = 12 * 2.0**-53
 # Beyond, exponents are added before exp is taken.
 _HUGE = 600.0
@@ -270,7 +270,7 @@ def _cumulant_at(
     y: ComplexArray = np.asarray(s[..., None] * loss, np.complex128)
     curved = expm1_minus(np.where(y.real < _HUGE, y, 0.0))
     far: ComplexArray = np.asarray(np.where(y.real < _HUGE, -np.inf, log_weight + y), np.complex128)
-    # Beyond the doubles the scale is taken out, and what it leaves of the rest is nothing.
+    # Beyond the doubles the scale is taken out. The rest is negligible then.
     top = np.maximum(np.max(far.real, axis=-1, initial=-np.inf) - _HUGE, 0.0)
     scale = np.exp(-top)
     total = (weight * curved).sum(axis=-1) + s * drift
@@ -308,7 +308,7 @@ def waves(u: Array, loss: Disc, tilted: Disc) -> Disc:
 
 
 def _powers(first: Numbers, factor: Numbers, many: int) -> ComplexArray:
-    """Return so many of first, first factor, first factor^2, ... along a new axis."""
+    """Return first, first factor, first factor^2, ..., `many` of them along a new axis."""
     found = np.empty((many, *first.shape), dtype=np.result_type(first, factor))
     found[0] = first
     for k in range(1, many):
@@ -317,7 +317,7 @@ def _powers(first: Numbers, factor: Numbers, many: int) -> ComplexArray:
 
 
 def _turned(first: Numbers, exponent: ComplexArray, many: int) -> ComplexArray:
-    """Return so many of first, first e^z, first e^2z, ... along a new axis.
+    """Return first, first e^z, first e^2z, ..., `many` of them along a new axis.
 
     Each by a factor e^(2^j z) for each binary digit of its number, so that errors hardly add up.
     """
