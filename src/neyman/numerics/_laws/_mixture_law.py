@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast, final
 
+import numpy as np
+
 from neyman.numerics._laws._loss_law import Copies, LossLaw, LossNodes, Span
 from neyman.numerics._laws._mixture_cells import HIGHEST
 from neyman.numerics._laws._mixture_nodes import MixtureNodes
@@ -35,6 +37,9 @@ _FARTHEST, _STEEPEST = 600.0, 1e6
 _WITHIN = 16.0
 # Fewer laws are not worth a stack; more would leave the processor's cache.
 _FEWEST, _MOST_LAWS = 4, 32
+# A sketch of many laws has this many strata of `far`, each with as many cells of `size`; exponents
+# in a size are at most the second number.
+_STRATA, _MOST = 6, 300.0
 # The largest ratio of `far` on one grid; below the second number all grids are equally coarse.
 _WIDER, _COARSE = 1.5, 0.6
 
@@ -76,6 +81,14 @@ class GaussianMixtureLaw(LossLaw):
         return True
 
     @property
+    def size(self) -> float:
+        """∫ φ (B - A)² dz: about the variance of the loss, where losses are small."""
+        means = np.asarray(self.q.means + self.p.means)
+        weights = np.asarray([*self.q.weights, *(-w for w in self.p.weights)])
+        growth = np.expm1(np.minimum(np.outer(means, means), _MOST))
+        return max(float(weights @ growth @ weights), 1e-300)
+
+    @property
     def far(self) -> float:
         """The largest angle of the density for a unit of height."""
         return self.p.far + self.q.far
@@ -99,7 +112,8 @@ class GaussianMixtureLaw(LossLaw):
             alike[len(law.p.means), len(law.q.means)].append((law, count))
         found: list[tuple[LossNodes, float]] = []
         for group in alike.values():
-            for run, times in _sharing(sorted(group, key=lambda one: one[0].far)):
+            few = _representatives(group) if sketch else group
+            for run, times in _sharing(sorted(few, key=lambda one: one[0].far)):
                 stack = _stacked(tuple(run))
                 nodes = MixtureNodes.sketched if sketch else MixtureNodes.of
                 found.append((nodes(stack, span), times))
@@ -115,6 +129,28 @@ def _stacked(laws: tuple[_Copies, ...]) -> Stack:
     return Stack.of(
         [law.p for law, _ in laws], [law.q for law, _ in laws], [count for _, count in laws]
     )
+
+
+def _representatives(laws: Sequence[_Copies]) -> Sequence[_Copies]:
+    """Return fewer laws with about the same sum, for sketches of many laws.
+
+    One law stands for each cell of laws with similar `far` and `size`, and counts as often as its
+    cell has its size.
+    """
+    if len(laws) <= 2 * _STRATA**2:
+        return laws
+    found: list[_Copies] = []
+    for stratum in _split(sorted(laws, key=lambda one: one[0].far)):
+        for cell in _split(sorted(stratum, key=lambda one: one[0].size)):
+            middle = cell[len(cell) // 2][0]
+            total = math.fsum(law.size * count for law, count in cell)
+            found.append((middle, total / middle.size))
+    return found
+
+
+def _split(laws: Sequence[_Copies]) -> list[Sequence[_Copies]]:
+    size = -(-len(laws) // _STRATA)
+    return [laws[start : start + size] for start in range(0, len(laws), size)]
 
 
 def _sharing(laws: list[_Copies]) -> Iterator[tuple[list[_Copies], float]]:

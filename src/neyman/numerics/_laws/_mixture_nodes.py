@@ -5,6 +5,7 @@ of each law by itself. The certificates are proved in docs/theory/contour.md, se
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -288,7 +289,7 @@ class MixtureNodes(LossNodes):
         floor = sum_units(self.q.x.size)
         d, size, angle = self._turned(c, copies, wrong)
         added = floor * np.exp(np.minimum(self._lift(c, d), _MOST)) + self._slack(c, d)
-        part = _all(np.expm1, size[:, :, None] - u[:, None] * angle[:, :, None], share)
+        part = _sums(lambda log, x: np.expm1(log - x), size, angle, u, share)
         part = part + wrong * (1 + part) + added[:, :, None]
         bounds = (d * d / 2 + _TURNED)[:, :, None] + np.log1p(part)
         return np.minimum(np.min(bounds, axis=1), 0.0)
@@ -298,14 +299,12 @@ class MixtureNodes(LossNodes):
         wrong, share = self._rounded(c)[:, None, None], self.points.tilted(c)
         d, size, angle = self._turned(c, copies, wrong)
         far = self.stack.far[:, None, None]
-        x = u[:, None] * angle[:, :, None]
-        log = size[:, :, None] - x + np.log(np.log1p(1 / np.maximum(x, 1e-300)))
         quadrature = self._quadrature(c, d)[:, :, None]
         # The added errors decay as well: by a lower bound of the angle everywhere.
         slope = 0.8 * self.outside.least_slope[:, None, None]
         slowest = slope * np.sin(far * d[:, :, None]) / far
         slack = self._slack(c, d)[:, :, None] * (far + np.log1p(1 / (u * slowest)))
-        total = _all(np.exp, log, share) * (1 + 4 * wrong + quadrature) + slack
+        total = _sums(_integral, size, angle, u, share) * (1 + 4 * wrong + quadrature) + slack
         log_total = np.log(np.maximum(total, 1e-300))
         return np.min((d * d / 2 + _TURNED)[:, :, None] + log_total, axis=1)
 
@@ -365,14 +364,30 @@ def _ends(span: Span) -> Array:
     return np.asarray([span.low] if span.low == span.high else [span.low, span.high])
 
 
-def _all(function: np.ufunc, log: Array, share: Array) -> Array:
-    """Return the sums of function(log) share; infinite where the doubles do not hold them.
+def _integral(log: Array, x: Array) -> Array:
+    """Return e^log times a bound of the integral of e^-y dy/y over y >= x."""
+    return np.exp(log - x + np.log(np.log1p(1 / np.maximum(x, 1e-300))))
+
+
+def _sums(
+    function: Callable[[Array, Array], Array], size: Array, angle: Array, u: Array, share: Array
+) -> Array:
+    """Return the sums of function(size, u angle) share over the places; infinite beyond doubles.
 
     Args:
-        function: an exponential.
-        log: shape (laws, shifts, heights, places).
+        function: of arrays.
+        size: shape (laws, shifts, places).
+        angle: in the same shape.
+        u: heights.
         share: shape (laws, places).
+
+    Returns:
+        shape (laws, shifts, heights).
     """
+    # Law by law, so that the arrays stay in the processor's cache.
+    rows: list[Array] = []
     with np.errstate(over="ignore", invalid="ignore"):
-        part = (function(log) @ share[:, None, :, None])[..., 0]
+        for log, turn, weight in zip(size, angle, share, strict=True):
+            rows.append(function(log[:, None], u[:, None] * turn[:, None]) @ weight)
+    part = np.stack(rows)
     return np.where(np.isnan(part), np.inf, part)
