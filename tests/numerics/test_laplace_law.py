@@ -19,8 +19,7 @@ from neyman.numerics import (
     WeightedLosses,
 )
 from neyman.numerics._inversion._steady import SteadyRest, line_without, steady_part
-from neyman.numerics._laws._laplace_density import LaplaceDensity
-from neyman.numerics._laws._laplace_law import LaplaceLaw
+from neyman.numerics._laws._laplace_law import LaplaceDensity, LaplaceLaw
 
 LAWS = (
     LaplaceLaw(0.1),
@@ -299,9 +298,9 @@ def test_what_remains_is_below_its_bound(terms: tuple[tuple[LaplaceLaw, float], 
     law = LossSum(tuple((one, count, False) for one, count in terms))
     c, u = 3.0, np.linspace(0, 4000, 8001)
     nodes = law.prepared(Span(c, c, float(u[-1])))
-    part = steady_part(law, nodes, c)
+    part = steady_part(nodes, c)
     assert part is not None
-    line, removed = line_without(law, nodes, c, u)
+    line, removed = line_without(nodes, c, u)
     assert removed is not None
     whole = np.exp(line.value - line.value[0].real)
     remains = np.abs(whole - removed.line.value)

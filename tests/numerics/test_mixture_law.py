@@ -176,7 +176,7 @@ def test_a_broken_twin_is_caught(exact_steps):
     law, rng = sampled(0.5, 0.3), np.random.default_rng(6)
     nodes = law.prepared(Span(2.4, 2.6, 4.0))
     above = nodes.lifted.points
-    log_weight, loss = above.log_weight[::12] + np.log(12), above.loss[:, ::12]
+    log_weight, loss = above.log_weight[:, ::12] + np.log(12), above.loss[:, ::12]
     coarse = PointRows.of(log_weight, loss, np.expm1(loss))
     broken = replace(nodes, lifted=replace(nodes.lifted, points=coarse))
     sound = [share for share, _ in misses(law, 2.5, 4.0, exact_steps, rng)]

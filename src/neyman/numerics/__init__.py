@@ -4,10 +4,8 @@ Knows no privacy.
 """
 
 from neyman.numerics._atomic._atoms import Atoms
-from neyman.numerics._bisect import first_double
 from neyman.numerics._bracket import ULP, Array, Bracket, around, complement, exp_outward, outward
 from neyman.numerics._complex import ComplexArray
-from neyman.numerics._digits import at_least, at_most
 from neyman.numerics._distributions._between import EVEN, TYPICAL, Between
 from neyman.numerics._distributions._normal import (
     gaussian_delta,
@@ -21,6 +19,8 @@ from neyman.numerics._dominated import dominated
 from neyman.numerics._exact import (
     MOST_SUM_BITS,
     Real,
+    at_least,
+    at_most,
     ceil_float,
     exact,
     exact_positive,
@@ -64,7 +64,7 @@ from neyman.numerics._primitives import (
     sinh,
     tanh,
 )
-from neyman.numerics._root import proved_root, raised
+from neyman.numerics._root import first_double, proved_root, raised
 from neyman.numerics._special import beta_quantile, log_ndtr, ndtri, poisson_mean, student
 
 __all__ = [

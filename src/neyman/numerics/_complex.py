@@ -83,7 +83,7 @@ def expm1_minus(z: Numbers) -> Any:
 
 
 def log1p_minus(r: Numbers, known: Numbers | None = None) -> Any:
-    """Return log(1 + r) - r; `known` is log(1 + r), if somebody has it.
+    """Return log(1 + r) - r; `known` is log(1 + r) where it is computed already.
 
     For small r it is 2 artanh(x) - r = 2 x^3 (1/3 + x^2/5 + ...) - x r with x = r / (2 + r).
     """

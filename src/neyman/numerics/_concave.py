@@ -27,7 +27,7 @@ __all__ = ["Concave"]
 _POINTS = 12
 _LEVELS = 6
 _ROWS = 256
-# From so many slopes on, one table of all of them is cheaper.
+# From this many slopes on, one table of all of them is cheaper.
 _MANY = 512
 # Cells on either side of the chosen one.
 _ASIDE = 4

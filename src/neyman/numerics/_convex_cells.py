@@ -21,7 +21,7 @@ Ask: TypeAlias = Callable[[Array], Interval]
 _MOST_POINTS, _ROUNDS = 3_000, 80
 # Of what is found, and by itself: less is not worth another point.
 _ENOUGH, _TINY, _AREA_ENOUGH = 1e-10, 1e-12, 1e-6
-# A cell so much wider than its left end is divided in the logarithm.
+# A cell with right/left above this ratio is divided on a logarithmic scale.
 _WIDE, _NEXT_TO_ZERO = 4.0, 1e-3
 _LEAST_PLACE = 1e-300
 # What rounding makes of a line's value, or of its quotient by at least 1, as a share of the largest
@@ -105,7 +105,7 @@ class Cells:
 
     @property
     def rounding(self) -> Array:
-        """How far off the lines are by rounding, at most."""
+        """A bound of the rounding error of the lines."""
         return _ROUNDING * np.maximum(self.top, self.top - self.top_fall * self.width)
 
     def below(self) -> tuple[Array, Array, Array]:

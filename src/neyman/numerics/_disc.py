@@ -36,7 +36,7 @@ Places: TypeAlias = Any
 _UNIT = 2.0**-53
 # What bounds of errors lose themselves: a modulus and some operations, or a sum.
 _OUT, _IN = np.asarray(1 + 2.0**-47), np.asarray(1 - 2.0**-47)
-# Products whose parts are subnormal lose so much at most.
+# The largest absolute error of products whose parts are subnormal.
 _TINY = np.asarray(2.0**-1071)
 _ZERO, _NOTHING, _ALL = np.asarray(0.0), np.asarray(-np.inf), np.asarray(np.inf)
 # e^d - 1 is below d (1 + d), and that below d times a constant, up to it.
@@ -216,16 +216,19 @@ class Disc:
     @quiet
     def exp(self) -> Self:
         """Return e^z; the library's is within 8 units, and e^(z + d) within |e^z| (e^|d| - 1)."""
-        value = np.exp(self.value)
-        lost = np.abs(value) * _growth(self.error) + _TINY
+        value, lost = np.exp(self.value), _TINY
+        if self.error is not _ZERO:
+            lost = np.abs(value) * _growth(self.error) + _TINY
         return self._found(value, lost, 8)
 
     @quiet
     def expm1(self) -> Self:
         """Return e^z - 1; within 16 units of itself."""
         value = complex_expm1(self.value) if np.iscomplexobj(self.value) else np.expm1(self.value)
-        # |e^z| is |1 + value|, but for what both round.
-        lost = (np.abs(1 + value) + 32 * _UNIT) * _growth(self.error) + _TINY
+        lost = _TINY
+        if self.error is not _ZERO:
+            # |e^z| is |1 + value|, but for what both round.
+            lost = (np.abs(1 + value) + 32 * _UNIT) * _growth(self.error) + _TINY
         return self._found(value, lost, 16)
 
     @quiet
@@ -262,7 +265,7 @@ class Disc:
 
     @quiet
     def log1p(self) -> Self:
-        """Return log(1 + z); within 16 units of itself. What is said of `log` applies."""
+        """Return log(1 + z); within 16 units of itself. Branches and 0 are as for `log`."""
         known = complex_log1p(self.value) if np.iscomplexobj(self.value) else np.log1p(self.value)
         return self._log(known, np.abs(1 + self.value), 16, 0.0)
 

@@ -1,8 +1,8 @@
-"""Exact rationals for parameters, and the doubles that stand for them."""
+"""Exact rationals for parameters, the doubles that stand for them, and their text."""
 
 import math
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Rational
 from typing import TypeAlias, cast
@@ -16,6 +16,8 @@ __all__ = [
     "MOST_BITS",
     "MOST_SUM_BITS",
     "Real",
+    "at_least",
+    "at_most",
     "ceil_float",
     "exact",
     "exact_positive",
@@ -167,7 +169,7 @@ def ordinary(value: Fraction, name: str, most_bits: int = MOST_BITS) -> Fraction
     """
     _short(value, name, most_bits)
     top, bottom = value.as_integer_ratio()
-    # Lengths of numbers are quick, and most of the time they tell.
+    # Most of the time the lengths of the numbers decide, and they are quick.
     near = top > 0 and abs(top.bit_length() - bottom.bit_length()) < _MOST_EXPONENT
     if not near and not _SMALLEST <= value <= _LARGEST:
         raise InvalidParameter(
@@ -245,3 +247,31 @@ def text(value: Fraction) -> str:
     except OverflowError:
         return str(value)
     return repr(near) if exact(near, "value") == value else str(value)
+
+
+def at_most(value: float | Fraction, digits: int) -> str:
+    """Write `value` with `digits` significant digits, rounded up: the truth is at most this.
+
+    >>> at_most(4.886554117, 6)
+    '4.88656'
+    """
+    return _rounded(value, Context(prec=digits, rounding=ROUND_CEILING))
+
+
+def at_least(value: float | Fraction, digits: int) -> str:
+    """Write `value` with `digits` significant digits, rounded down: the truth is at least this.
+
+    >>> at_least(0.99999, 2)
+    '0.99'
+    """
+    return _rounded(value, Context(prec=digits, rounding=ROUND_FLOOR))
+
+
+def _rounded(value: float | Fraction, context: Context) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    exact = Fraction(value)
+    number = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    number = number.normalize(context)
+    plain = -5 < number.adjusted() < max(context.prec, 7)
+    return f"{number:f}" if plain or not number else f"{number:e}"

@@ -8,7 +8,7 @@ from neyman.numerics._exact import MOST_BITS, MOST_SUM_BITS
 
 __all__ = ["exact_sum", "from_written", "shortened_up", "written"]
 
-# What is rounded keeps so many bits.
+# The number of bits that rounding keeps.
 _KEPT_BITS = 512
 _HEXADECIMAL = re.compile(r"0x([0-9a-f]+)/0x([0-9a-f]+)")
 
@@ -30,7 +30,7 @@ def exact_sum(terms: Iterable[tuple[Fraction, int]]) -> Fraction:
         else:
             first[bottom] = value, count
             numerators[bottom] = top * count
-    # What has its denominator to itself is in lowest terms already, and may be long.
+    # A term with a denominator of its own is in lowest terms already, and may be long.
     sums = [
         value * count
         if value.numerator * count == numerators[bottom]

@@ -1,4 +1,4 @@
-"""The place where a decreasing function, known from both sides, takes a value."""
+"""Where monotone functions take a value: by brackets that are proved, or to the last bit."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -8,18 +8,19 @@ import numpy.typing as npt
 
 from neyman.numerics._interval import Array, Interval, quiet
 
-__all__ = ["proved_root", "proved_roots", "raised"]
+__all__ = ["first_double", "proved_root", "proved_roots", "raised"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Places: TypeAlias = npt.NDArray[np.intp]
 
 _NEWTON, _WIDENINGS = 80, 60
-# What is close enough, what noise may be, and what is noise if it falls no more.
+# Differences that end the search, that rounding may cause, and that it causes if they stop falling.
 _CLOSE, _NOISE, _QUIET = 1e-14, 1e-9, 1e-11
-# What a target may be off by, relatively and absolutely: it is the logarithm of what was asked.
+# The relative and absolute error of a target, which is the logarithm of a user's number.
 _OF_TARGET = 2.0**-49
-# Of 1 over the slope.
+# The least step that shows a slope, as a share of 1/|slope|.
 _APART = 1e-6
+_INFINITY = np.float64(np.inf).view(np.int64)
 
 
 def raised(start: Array, step: Array | float, holds: Callable[[Array], Mask]) -> Array:
@@ -61,7 +62,7 @@ def proved_root(
     Args:
         bounds: of f, at a one-dimensional array of t.
         middle: an estimate of f.
-        target: the values asked, within 2^-49 (1 + |target|) of what is meant.
+        target: values of f, within 2^-49 (1 + |target|) of the intended ones.
         start: about where.
         slope: about f' there, negative.
         blur: by how much more the target may be off.
@@ -119,7 +120,7 @@ def _secants(
         # Beyond the end of f there is nothing, or noise: below any target.
         left = here >= target
         low, high = np.where(left, t, low), np.where(left, high, t)
-        # The value moves by so much in its last place.
+        # Relative to the rounding of the value.
         off = np.where(np.isnan(here), np.inf, np.abs(target - here))
         off = off / (1 + np.abs(target))
         # Secants close in ever faster, until what is left is noise; once it may be chance.
@@ -133,11 +134,32 @@ def _secants(
         step = np.where(left, 1.0, -1.0) * unit * 2.0 ** min(k, 60)
         outwards = np.where(np.isfinite(middle_), middle_, t + step)
         moved = np.where((moved > low) & (moved < high), moved, outwards)
-        # What is settled stays: noise tells it nothing.
+        # A settled place does not move: its differences are noise.
         moved = np.where(settled, t, moved)
         there = middle(moved)
         rate = (there - here) / (moved - t)
-        # Neighbours say nothing of the slope.
+        # Places that are too close show no slope.
         told = np.isfinite(rate) & (rate < 0) & (np.abs(moved - t) > _APART * unit)
         t, here, slope = moved, there, np.where(told, rate, slope)
     return t, slope
+
+
+def first_double(predicate: Callable[[Array], Mask], shape: tuple[int, ...]) -> Array:
+    """Return the smallest x >= 0 at which `predicate` holds, for each element; inf if none does.
+
+    Non-negative doubles are ordered as their bit patterns are, so that 63 halvings of the integers
+    find the place to the last bit over the whole range. The predicate was seen to hold at every
+    finite value returned, even where rounding makes it waver.
+
+    Args:
+        predicate: takes and returns arrays of `shape`; false, then true, as x grows.
+        shape: of the answer.
+    """
+    low = np.full(shape, -1, dtype=np.int64)
+    high = np.full(shape, _INFINITY, dtype=np.int64)
+    while np.any(high - low > 1):
+        middle = np.where(high - low > 1, low + (high - low) // 2, high)
+        holds = predicate(middle.view(np.float64)) | (middle == high)
+        high = np.where(holds, middle, high)
+        low = np.where(holds, low, middle)
+    return high.view(np.float64)

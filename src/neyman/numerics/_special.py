@@ -84,7 +84,7 @@ def faddeeva(z: ComplexArray) -> ComplexArray:
 
 
 def student(degrees: Array, p: Array) -> Array:
-    """Return the p-quantile of Student's law of so many degrees of freedom, above 0."""
+    """Return the p-quantile of Student's law with positive degrees of freedom."""
     from scipy.special import stdtrit as function
 
     return np.asarray(cast("Array", function(degrees, p)))

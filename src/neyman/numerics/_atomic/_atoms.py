@@ -15,7 +15,7 @@ from neyman.numerics._primitives import log1p
 __all__ = ["Atoms", "Steps", "common_unit"]
 
 Steps = npt.NDArray[np.int64]
-# What every mass is known to, and what the logarithm of one is, relatively and absolutely.
+# The relative error of a mass; the relative and the absolute error of its logarithm.
 _OF_MASS, OF_LOG = 2.0**-48, 2.0**-51
 
 

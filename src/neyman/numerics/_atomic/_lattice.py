@@ -27,7 +27,7 @@ _RUNG, _WIDTH = 5.0, 9.0
 _MOST_RUNGS, _SPARE = 4000, 3
 # Cells between the last peak and the end of the support.
 _AT_THE_END = 0.05
-# Numbers that are held of one law at a time.
+# The most numbers of one law in memory.
 _HELD = 2**18
 # Aliasing allowed beside a peak of height 1/deviation.
 _LOG_ALIASING = -42.0
@@ -110,7 +110,7 @@ class _Rung(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """What is to be transformed: cells first..end, by some rungs."""
+    """The transforms that fill the cells first..end, by rungs."""
 
     offset: Fraction
     unit: Fraction
@@ -249,7 +249,7 @@ def _ends(ladder: _Ladder, offset: float, unit: float, last: int) -> tuple[int, 
     if final_ < last:
         beyond = np.where(tau >= unit, offset + kappa - (tau - unit) * final_, np.inf)
         cut = float(np.logaddexp(cut, np.min(beyond))) + slack
-    # Of P at most e^-place times as much is beyond the right end, where the place is positive.
+    # Beyond the right end, at a positive place, P has at most e^-place times the mass of Q.
     return first, final_, cut
 
 
@@ -267,7 +267,7 @@ def _log_aliasing(ladder: _Ladder, at: int, above: float, below: float, last: in
 
 
 def _filled(plan: _Plan) -> Interval:
-    """Return the log masses of the cells first..end: of each cell what the rungs tell of it."""
+    """Return the log masses of the cells first..end, each from all rungs that cover it."""
     size = plan.end - plan.first + 1
     lower, upper = np.full(size, -np.inf), np.full(size, np.inf)
     together = max(_HELD // max(law.steps.size for law in plan.laws), 1)

@@ -93,7 +93,7 @@ def _summed(
     """
     places, (log_p, log_q), (q_only, p_only) = law.places, logs, only
     lost_p, lost_q = (Interval(_NONE.lower, np.full(1, each)) for each in lost)
-    # What is lost beyond l weighs under P at most e^-l times what it weighs under Q.
+    # Beyond l, the lost mass under P is at most e^-l times that under Q.
     beyond = _join(places, places.at(slice(-1, None)))
     p_above = log_sum(_above(log_p), lost_p.smaller(lost_q - beyond))
     p_below = log_sum(_below(log_p), lost_p)
@@ -106,7 +106,7 @@ def _summed(
     above = p_above.at(slice(1, -1))
     steps = places.at(slice(-1)) + gaps + log1mexp(-gaps) + above
     steps = Interval.where(np.isneginf(above.upper), _NONE, steps)
-    # From the last atom on nothing is in excess but what lies beyond.
+    # From the last atom on, only the lost and the infinite mass are in excess.
     excess = log_sum(log_sum(_join(_above(steps), _NONE), lost_q), q_only)
     return TailTable(
         places,

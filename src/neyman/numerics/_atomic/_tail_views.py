@@ -1,7 +1,7 @@
-"""What a table of tails answers: profile, its inverse, the errors of the best test, a Gaussian.
+"""Views of a table of tails: the profile, its inverse, the errors of the best test, a Gaussian.
 
 An argument is a double that stands for the decimal that it prints as. Each bound comes from the
-side of the argument that is the safe one for it: so both are asked at once, a row each.
+safe side of the argument. Both sides are evaluated at once, in a row each.
 """
 
 from typing import Literal, TypeAlias

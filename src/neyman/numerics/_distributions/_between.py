@@ -15,7 +15,7 @@ __all__ = ["EVEN", "TYPICAL", "Between"]
 
 # Where a + b is smaller, all but a rounding error lies at the two ends.
 _TWO_POINTS: Final = 1e-3
-# Where a or b is larger than this on both sides, the law is normal for all that is asked of it.
+# If a and b are larger than this, the normal law stands for the beta law.
 _NORMAL: Final = 1e6
 
 

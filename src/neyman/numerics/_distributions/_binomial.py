@@ -154,7 +154,7 @@ def log_binomial_tail(k: Array, n: int, half_gap: Interval) -> Interval:
     Error: width of the logarithm 4e-12 where p is near 1/2, 3e-9 at p = 0.7 and n = 10^12. Where k
         or n - k is below 50, 2^-k more, relatively: that lies beyond the panels.
     """
-    # The other tail, where the one asked is the larger: 1 - P(X' >= n - k + 1).
+    # The smaller tail is computed: P(X >= k) = 1 - P(X' >= n - k + 1).
     k = np.asarray(k, dtype=np.float64)
     over = k - n / 2 < n * half_gap.middle
     asked = np.where(over, n - k + 1, k)

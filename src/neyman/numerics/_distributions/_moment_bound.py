@@ -1,4 +1,4 @@
-"""What one power moment of a likelihood ratio says about its excess over a threshold.
+"""Bounds of a likelihood ratio's excess over a threshold by one of its power moments.
 
 U >= 0 has E U <= 1 and E (U^a - 1)/(a - 1) <= R E(b R), with b = a - 1 and E(x) = (e^x - 1)/x. Then
 

@@ -45,7 +45,7 @@ Parts: TypeAlias = Callable[[Array, Array, Sides], tuple[Interval, Interval]]
 
 # phi(0) = 1 / sqrt(2 pi).
 _DENSITY = Interval.within(np.asarray(1 / math.sqrt(2 * math.pi)), 2.0**-51)
-# Of Gauss, and one more of Lobatto: they differ by 1e-15 at most where the integral is taken.
+# Nodes of Gauss's rule; Lobatto's has one more. They differ by at most 1e-15 where they are used.
 _NODES = 6
 # mu up to which it is, and where a is beyond `_FAR`, and the share of a.
 _NARROW, _NARROW_FAR, _FAR, _SHARE = 0.5, 1.0, 4.0, 0.125
@@ -54,7 +54,7 @@ _RULES = legendre(_NODES), lobatto(_NODES + 1)
 _ROWS = np.stack([np.append(_RULES[0][0], 1.0), _RULES[1][0]])
 _LOW, _HIGH = Interval.within((_ROWS + 1) / 2, 0.0, 2.0**-52).clip(0.0, 1.0)
 _WEIGHTS = np.stack([np.append(_RULES[0][1], 0.0), _RULES[1][1]]) / 2
-# With what a sum of so many products of positive numbers may lose.
+# The same, widened by the rounding of a sum of products of positive numbers.
 _SUM_DENSITY = _DENSITY * Interval.within(np.ones(()), (_NODES + 5) * 2.0**-53)
 
 

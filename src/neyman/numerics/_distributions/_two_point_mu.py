@@ -29,7 +29,7 @@ from neyman.numerics._primitives import (
 
 __all__ = ["gaussian_of_rho"]
 
-# What the tight mu is raised by, relatively, so that cells can show it: the first that will do.
+# Relative amounts that the tight mu is raised by, until the cells prove it.
 _RAISES = (2.0**-42, 2.0**-38, 2.0**-34, 2.0**-26, 2.0**-16)
 # Cells at first, how often those that do not show it are halved, and how many may be left.
 _CELLS, _ROUNDS, _MOST = 160, 30, 2**15

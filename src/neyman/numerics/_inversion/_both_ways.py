@@ -1,8 +1,8 @@
 """delta of a loss and of the reversed one, the larger of the two, by one grid of nodes.
 
 The cumulant of the reversed loss is K(1 - s), so that nodes for both sides of the unit interval
-serve both. One direction is bracketed; of the other no more is asked than that it be smaller, by
-Chernoff's bound or by the upper side of a line of its own (docs/theory/contour.md, 7).
+serve both. One direction is bracketed. The other is only shown to be smaller, by Chernoff's bound
+or by the upper side of a line of its own (docs/theory/contour.md, 7).
 """
 
 import math
@@ -15,7 +15,6 @@ import numpy as np
 from neyman.numerics._bracket import Array, Bracket
 from neyman.numerics._inversion._contour import DELTA, Contour
 from neyman.numerics._inversion._lines import Plan, ceiling, laid, planned
-from neyman.numerics._inversion._stacked import prepared_sum
 from neyman.numerics._inversion._tails import (
     SHORT,
     ContourTails,
@@ -29,11 +28,11 @@ from neyman.numerics._root import proved_root
 
 __all__ = ["BothWays"]
 
-# What a sketch says of log delta must leave so much for Chernoff's bound to be relied on.
+# Chernoff's bound is relied on if the sketched log delta exceeds it by at least this.
 _ROOM = 0.05
-# Where the tilt of the other direction is looked for, over that of the first.
+# Tilts that are tried for the other direction, as multiples of the first one's.
 _TILTS = 2.0 ** np.linspace(-1.0, 3.0, 12)
-# Spreads within such a ratio share their heights.
+# Directions whose spreads have at most this ratio share their heights.
 _ALIKE = 1.3
 
 
@@ -70,7 +69,7 @@ class Way:
         return Way(tails, sketch, not self.back)
 
     def further(self, t: Array) -> "Way":
-        """Return the same, sketched as far as t asks."""
+        """Return the same direction, sketched as far as the thresholds t need."""
         asked = float(np.min(t)), float(np.max(t))
         return Way(self.tails, self.tails.sketch(threshold=asked), self.back)
 
@@ -96,13 +95,13 @@ class Pairing(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class BothWays:
-    """A loss of which the nodes for one direction cost little more for both."""
+    """The larger delta of a loss and of the reversed loss, by nodes that serve both directions."""
 
     law: LossSum
 
     @classmethod
     def of(cls, law: LossSum) -> "BothWays | None":
-        """Return None where there is nothing to share."""
+        """Return None if the directions share no nodes, or one has no line."""
         if not law.wide:
             return None
         shut = ContourTails(law, DELTA).shut or ContourTails(law.reversed(), DELTA).shut
@@ -193,12 +192,12 @@ class BothWays:
         asked = second.span(Span(other.c, other.c, 0.0) if more is None else more.span)
         mine = first.span(plan.span)
         span = Span(*map(min, mine[:1], asked[:1]), *map(max, mine[1:], asked[1:]))
-        nodes = prepared_sum(self.law, span)
-        line = laid(first.tails.law, plan, first.nodes(nodes))
+        nodes = self.law.prepared(span)
+        line = laid(plan, first.nodes(nodes))
         if line is None:
             return None
         others = second.nodes(nodes)
-        beside = None if more is None else laid(second.tails.law, more, others)
+        beside = None if more is None else laid(more, others)
         contour = None if beside is None else beside.tail(DELTA)
         return Pairing(line.tail(DELTA), second, others, other.c, contour)
 

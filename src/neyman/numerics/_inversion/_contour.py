@@ -31,6 +31,7 @@ from neyman.numerics._primitives import exp, expm1, log, log_peak
 
 __all__ = [
     "DELTA",
+    "KNOWN",
     "P_ABOVE",
     "Q_ABOVE",
     "TWO_PI",
@@ -40,19 +41,22 @@ __all__ = [
     "Waves",
     "based",
     "even_step",
+    "line_weights",
 ]
 
-# Which of several sums: a number for each threshold, or all of them in order.
+# The sum that each threshold belongs to: an index for each, or a slice of all in order.
 Rows: TypeAlias = npt.NDArray[np.intp] | slice
 
 _PI = Interval(np.asarray(math.pi), np.asarray(math.nextafter(math.pi, 4.0)))
 TWO_PI, _LOG_PI = _PI * 2, log(_PI)
 _UNIT = 2.0**-53
-# Thresholds times roots of the nodes taken at once: half a megabyte.
+# The number of thresholds times the root of the number of nodes in a block: half a megabyte.
 _BLOCK = 2**15
-# So many terms are quicker summed as they stand.
+# Up to this many terms a plain sum is quicker.
 _FEW = 2**8
-# Of `Bounds`.
+# An exponent with a larger error is unknown.
+KNOWN = 20.0
+# Indices of the three rows of `Bounds`.
 _ROWS = np.arange(3)[:, None]
 
 
@@ -65,7 +69,7 @@ class Functional:
     double: bool
 
     def log_denominator(self, s: Array) -> Array:
-        """Log d on the real line, about."""
+        """Estimate log d on the real line."""
         return np.log(s) + np.log(s - 1) if self.double else np.log(s - self.shift)
 
     def denominator(self, s: Disc) -> Disc:
@@ -73,7 +77,7 @@ class Functional:
         return s * (s - 1) if self.double else s - self.shift
 
     def about_chernoff(self, x: Array) -> Array:
-        """Return about the logarithm of C below."""
+        """Estimate log C of `log_chernoff`."""
         return log_peak.function(x) if self.double else np.zeros(x.shape)
 
     def log_chernoff(self, x: Array) -> Interval:
@@ -116,7 +120,7 @@ class Waves:
         size, count = weight.size, weight.value.shape[-1]
         flat = np.sum(weight.error + (3 * _width(count) + 70) * _UNIT * size, axis=-1)
         steep = 2 * _UNIT * step * (size @ np.arange(float(count)))
-        # What these sums themselves may lose.
+        # The rounding of these bounds.
         grown = 1 + (count + 8) * _UNIT
         return cls(weight.value, step, flat * grown, steep * grown)
 
@@ -168,6 +172,25 @@ class Waves:
         return inner, outer
 
 
+def line_weights(functional: Functional, s: ComplexArray, exponent: Disc, off: Interval) -> Disc:
+    """Return e^(K(s) - b) / d(s), for one sum of losses or with a row for each.
+
+    Where the error of an exponent is too large to tell anything, e^K(c) bounds the modulus.
+
+    Args:
+        functional: whose d divides.
+        s: points of the line.
+        exponent: K(s) - b.
+        off: K(c) - b.
+    """
+    weight, known = exponent.exp(), exponent.error < KNOWN
+    if not np.all(known):
+        nothing = np.zeros(known.shape, np.complex128)
+        bound = Disc(nothing, exp(off).upper + np.zeros(known.shape))
+        weight = Disc.where(known, weight, bound)
+    return weight / functional.denominator(Disc.exactly(s))
+
+
 def based(value: Interval, step: float) -> Interval:
     """Return b + log h/π."""
     return value + (log(np.asarray([step])) - _LOG_PI)
@@ -186,12 +209,12 @@ def _width(count: int) -> int:
 @final
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What points x of the strip say, F(t) <= e^(value - (x - a) t), beside a line through c.
+    """Bounds F(t) <= e^(value - (x - a) t) by points x of the strip, and of the aliases by them.
 
     Attributes:
-        gap: x - c; a is one of them, for F <= 1.
-        logs: a row of the values less the base; one of what they are when the aliases k > 0 are
-            added, and one for k < 0, each where x lies on the side that bounds them.
+        gap: x - c. The point x = a stands for F <= 1.
+        logs: three rows: the values less the base, the same for the sum of the aliases k > 0, and
+            for the sum of the aliases k < 0. A row is infinite where x bounds no such alias.
     """
 
     gap: Interval
@@ -216,9 +239,9 @@ class Bounds:
         return cls(Interval.exactly(points) - c, np.stack((value.upper, above, below)))
 
     def at(self, t: Array) -> Array:
-        """Bound log F(t), and the logs of the sums of aliases k > 0 and k < 0, over the scale.
+        """Bound log F(t) and the logs of the sums of the aliases k > 0 and k < 0, less the base.
 
-        Which of the points bounds best need not be proved.
+        Every point gives a bound, so that the choice among them need not be proved.
         """
         about = self.logs[:, :, None] - np.multiply.outer(self.gap.upper, t)
         best = about.argmin(axis=1)
@@ -234,17 +257,17 @@ class Bounds:
 @final
 @dataclass(frozen=True, slots=True)
 class Contour:
-    """The values on one line: answers for every threshold near its saddle.
+    """Brackets of a functional by one line, close for thresholds near its saddle.
 
     Attributes:
         c: real part.
         waves: of weights e^(K(s_j) - b) / d(s_j), the first one halved.
         base: b + log h/π.
         lift: c - a.
-        rest: what the rest of the line may add to the sum.
-        bounds: by other points.
-        steady: what the weights leave out ...
-        left: ... and 0 where that is everything, else 1.
+        rest: a bound of the sum over the rest of the line.
+        bounds: by other points of the strip.
+        steady: the part of the law that does not decay, which is added apart.
+        left: 0 if that part is the whole law, else 1.
     """
 
     c: float
@@ -289,7 +312,7 @@ class Contour:
         )
 
     def middle(self, t: Array) -> Array:
-        """Return about the logarithm of the functional."""
+        """Estimate the logarithm of the functional at thresholds t."""
         total = self.waves.about(t)
         if self.steady is not None:
             total = total + self.steady.middle(t)
@@ -305,6 +328,6 @@ class Contour:
         if self.steady is not None:
             total, lost = total + self.steady.scaled(t), lost * self.left
         found = log(total - Interval(-self.rest.upper, (self.rest + lost).upper))
-        # Where nothing is known of the sum it is nan.
+        # An unknown sum is nan.
         low = np.where(np.isnan(found.lower), -np.inf, found.lower)
         return self.base - self.lift * t + Interval(low, np.fmin(found.upper, most[0]))

@@ -12,14 +12,11 @@ from neyman.numerics._bracket import Array, Bracket
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._disc import Disc
 from neyman.numerics._interval import Interval, quiet
-from neyman.numerics._inversion._contour import DELTA, Bounds, Rows, Waves, based
+from neyman.numerics._inversion._contour import DELTA, Bounds, Rows, Waves, based, line_weights
 from neyman.numerics._laws._loss_law import SumNodes
 from neyman.numerics._primitives import exp, log
 
 __all__ = ["Contours", "sums_of"]
-
-# Errors of an exponent above it tell nothing.
-_KNOWN = 20.0
 
 
 @final
@@ -31,7 +28,7 @@ class Contours:
         c: real part.
         waves: of the weights.
         base: b + log h/π.
-        rest: what the rest of the line may add to the sums.
+        rest: bounds of the sums over the rest of the line.
         bounds: by other points, whose logarithms have a row for each sum.
     """
 
@@ -68,7 +65,9 @@ class Contours:
         step, last = float(u[1]), u[-1:]
         tops = exponent.value[:, :1].real.copy()
         off = Interval.within(np.zeros(tops.shape), 0.0, exponent.error[:, :1])
-        weight = _weights(exponent - tops, off, c, u)
+        s: ComplexArray = np.asarray(c + 1j * u, np.complex128)
+        weight = line_weights(DELTA, s, exponent - tops, off)
+        weight.value[:, 0] /= 2
         base = based(Interval.exactly(tops), step)
         # A decay matters where that of the smallest sum does.
         copies = np.asarray([part.copies for part in parts])
@@ -86,7 +85,7 @@ class Contours:
         )
 
     def middle(self, t: Array) -> Array:
-        """Return about the logarithms of delta, at a threshold for each."""
+        """Estimate the logarithms of delta, at a threshold for each sum."""
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(self.waves.about_each(t, slice(None)))
         return self.base.upper - (self.c - DELTA.shift) * t + logs
@@ -109,17 +108,5 @@ def _column(column: Interval) -> Interval:
 
 
 def sums_of(parts: Sequence[Disc], counts: Array) -> Disc:
-    """Return Σ n_i of what each loss has, a row for each sum."""
+    """Return Σ n_i part_i, with a row for each sum."""
     return reduce(add, (part.at((None,)) * counts[:, i : i + 1] for i, part in enumerate(parts)))
-
-
-def _weights(exponent: Disc, off: Interval, c: float, u: Array) -> Disc:
-    """Return e^(K - b) / d, its first column halved, as `Line.tail` and `Contour.of` do."""
-    known, weight = exponent.error < _KNOWN, exponent.exp()
-    if not np.all(known):
-        nothing = np.zeros(known.shape, np.complex128)
-        weight = Disc.where(known, weight, Disc(nothing, exp(off).upper + np.zeros(known.shape)))
-    s: ComplexArray = np.asarray(c + 1j * u, np.complex128)
-    weight = weight / DELTA.denominator(Disc.exactly(s))
-    weight.value[:, 0] /= 2
-    return weight

@@ -19,6 +19,7 @@ from neyman.numerics._disc import Disc
 from neyman.numerics._interval import Array, Interval
 from neyman.numerics._inversion._contour import DELTA, Contour, based, even_step
 from neyman.numerics._inversion._cut_law import CutGrid
+from neyman.numerics._laws._shifts import Mixtures
 from neyman.numerics._laws._weighted import waves
 from neyman.numerics._primitives import log, log_peak
 
@@ -44,10 +45,6 @@ class Term:
     values: Array
     log_size: float  # log of the functional at t, about
     t: float
-
-    def ceiling(self, t: Array) -> Array:
-        """Bound the log of E (e^L - e^t)_+ over the term by powers: (x-1)^(x-1)/x^x e^-(x-1)t."""
-        return power_bound(self.points, self.values, t)
 
     @property
     def step(self) -> float:
@@ -89,7 +86,7 @@ class Decay:
         lift = c * (grid.loss + grid.wrong)[1:] - log_sum
         cells = np.stack([grid.log_cells(float(y), *ends) for y in d]) + lift
         keep = (cells > cells.max(axis=1, keepdims=True) - 70).any(axis=0)
-        angle = grid.q.on(grid.x[:-1][keep]).turned(d)[1] * (1 - 1e-9)
+        angle = Mixtures.of([grid.q]).on(grid.x[:-1][keep]).turned(d[None])[1][0] * (1 - 1e-9)
         # Left of the grid the angle falls to nothing, and what is dropped does not turn.
         dropped = np.logaddexp.reduce(
             np.concatenate([cells[:, ~keep], cells[:, :1]], axis=1), axis=1

@@ -1,6 +1,6 @@
 """delta of few steps of a mixture of normals, where one large step decides.
 
-The line of the whole law does not decay there: see `_largest_step`.
+The line of the whole law does not decay there. `_largest_step` divides the law instead.
 """
 
 import math
@@ -20,9 +20,9 @@ from neyman.numerics._root import proved_root
 
 __all__ = ["FewSteps"]
 
-# Up to so many steps, or so many that hit on the average.
+# The largest number of steps and of expected hits; with few steps, hits are not limited.
 _MOST_STEPS, _MOST_HITS, _FEW = 3000, 4.0, 20
-# Hits on the average below which lines of the whole law are long.
+# With fewer expected hits, lines of the whole law are long.
 _RARELY = 0.5
 # Means beyond lie off the grids.
 _FARTHEST = 16.0
@@ -35,14 +35,14 @@ _LOWEST_LOG = -700.0
 @final
 @dataclass(frozen=True, slots=True)
 class FewSteps:
-    """So many steps with P = N(0, 1) and Q a mixture of means >= 0."""
+    """`count` steps with P = N(0, 1) and Q a mixture of means >= 0."""
 
     q: Shifts
     count: int
 
     @classmethod
     def of(cls, law: LossSum) -> "FewSteps | None":
-        """Return the steps of a sum of losses, where they are such, and few."""
+        """Return the steps of a sum of losses; None if it has another form, or too many steps."""
         if len(law.terms) != 1:
             return None
         term, count, reversed_ = law.terms[0]
@@ -55,11 +55,11 @@ class FewSteps:
 
     @property
     def rarely_hit(self) -> bool:
-        """Whether a record is in hardly any of the steps: then no short line settles it."""
+        """Whether a record is in hardly any of the steps. No short line is accurate then."""
         return self.q.moved * self.count < _RARELY
 
     def _one(self, t: Array) -> Array:
-        """Return log delta of a single step, about."""
+        """Estimate log delta of a single step."""
         z = np.arange(-8.0, 80.0, _STEP)
         means, weights = np.asarray(self.q.means)[:, None], np.asarray(self.q.weights)[:, None]
         loss = np.logaddexp.reduce(np.log(weights) + means * z - means * means / 2, axis=0)
@@ -80,7 +80,7 @@ class FewSteps:
     def served(
         self, t: Array, narrow: float
     ) -> Iterator[tuple[npt.NDArray[np.intp], LargestStep, Bracket]]:
-        """Yield contours, the thresholds that each was asked and its brackets.
+        """Yield contours, each with the indices of its thresholds and its brackets.
 
         Args:
             t: thresholds >= 0.
@@ -96,7 +96,7 @@ class FewSteps:
                 found = here.log_bracket(t[group])
                 good = found.upper - found.lower <= narrow
                 yield group, here, found
-            # What is not settled is asked about for itself, on either side.
+            # Thresholds without a narrow bracket get contours of their own, on either side.
             good[middle] = True
             parts = group[:middle][~good[:middle]], group[middle + 1 :][~good[middle + 1 :]]
             waiting += [part for part in parts if part.size]
@@ -110,7 +110,7 @@ class FewSteps:
         return Plan.of(self.q, self.count, floor, t).near(t)
 
     def threshold(self, asked: Interval) -> Bracket:
-        """Bracket the t >= 0 with log delta(t) as asked; (-inf, inf) where no line was found.
+        """Bracket the t >= 0 with this log delta(t); (-inf, inf) where no line was found.
 
         From -inf to 0 where delta(0) is proved to be less.
         """
@@ -136,7 +136,7 @@ class FewSteps:
         return Bracket(np.asarray(low), np.asarray(high))
 
     def _start(self, log_tail: float) -> tuple[Plan, float, bool]:
-        """Return a plan, about where the threshold is, and whether it may be below 0."""
+        """Return a plan, an estimate of the threshold, and whether it may be below 0."""
         single = np.geomspace(1e-12, 700.0, 90)
         above = np.flatnonzero(self._one(single) >= log_tail)
         least = float(single[above[-1]]) if above.size else 1e-9

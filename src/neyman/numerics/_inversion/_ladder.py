@@ -1,4 +1,4 @@
-"""The profile over an interval, by lines that are laid once and asked many times."""
+"""The privacy profile over an interval, by lines that serve many epsilons."""
 
 from dataclasses import dataclass
 from typing import final
@@ -14,9 +14,9 @@ from neyman.numerics._laws._loss_law import LossSum
 
 __all__ = ["Ladder"]
 
-# Levels of log delta at which lines are looked for; neighbours share one.
+# The number of levels of log delta for which lines are laid. Neighbours share a line.
 _LEVELS = 48
-# The relative width of a bracket by the largest step that needs no other contour.
+# A bracket by the largest step of this relative width needs no other contour.
 _NARROW = 5e-10
 
 
@@ -69,7 +69,7 @@ class Ladder:
         return cls(lines, centres) if found else None
 
     def delta_bracket(self, epsilon: Array) -> Bracket:
-        """Bracket delta at finite epsilon, each by the contour that is nearest."""
+        """Bracket delta at finite epsilon, by the nearest contour of each."""
         flat = np.ravel(epsilon)
         lower, upper = np.zeros(flat.shape), np.ones(flat.shape)
         between = (self.centres[1:] + self.centres[:-1]) / 2

@@ -46,11 +46,11 @@ class LargestStep:
     bounded: tuple[tuple[Array, Array], ...]
 
     def middle(self, t: Array) -> Array:
-        """Return about log delta(t)."""
+        """Estimate log delta(t)."""
         return np.logaddexp.reduce([line.middle(t) for line in self.contours], axis=0)
 
     def tilt(self, t: float) -> float:
-        """Return about 1 - d log delta / dt."""
+        """Estimate 1 - d log delta / dt."""
         sizes = [float(line.middle(np.asarray([t]))[0]) for line in self.contours]
         return self.contours[int(np.argmax(sizes))].c
 
@@ -88,11 +88,11 @@ class Plan:
         Args:
             q: the means and weights of Q; P is N(0, 1).
             count: of steps.
-            log_floor: delta is at least its exponential, about; less costs time only.
-            t: the least threshold that will be asked, about.
+            log_floor: about the log of the least delta of interest; a smaller one costs time only.
+            t: about the least threshold of interest.
         """
         last = _top(q, count, log_floor - _LEFT - _GUESS)
-        # What the loss is worth where it is small: tilts go up to a hundred over it.
+        # The size of small losses: tilts go up to a hundred over it.
         unit = min(_loss_at(q, q.far / 2 + 1), q.moved)
         steepest = min(2 * (40 - log_floor) / max(t, 1e-300), 100 / unit)
         grid = CutGrid.over(q, last, steepest, min(log_floor, 0.0))
@@ -154,7 +154,7 @@ class Plan:
         return LargestStep(tuple(found), tuple(bounded))
 
     def log_tail(self, t: Array) -> Array:
-        """Return log delta at thresholds, about: its bounds level by level."""
+        """Estimate log delta at thresholds by the bounds of each level."""
         values = self._log_terms(self.log_levels, np.arange(self.cuts.size - 1))
         values = values + log_peak.function(self.c)
         lift = np.outer(t, self.c - 1)

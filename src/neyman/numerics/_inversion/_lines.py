@@ -12,34 +12,37 @@ import numpy as np
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._disc import Disc
 from neyman.numerics._interval import Array, Interval
-from neyman.numerics._inversion._contour import Contour, Functional, based, even_step
-from neyman.numerics._inversion._stacked import prepared_sum
+from neyman.numerics._inversion._contour import (
+    KNOWN,
+    Contour,
+    Functional,
+    based,
+    even_step,
+    line_weights,
+)
 from neyman.numerics._inversion._steady import Removed, SteadyRest, line_without, steady_part
 from neyman.numerics._laws._loss_law import LossNodes, LossSum, Span, SumNodes
-from neyman.numerics._primitives import exp
 
 __all__ = ["Line", "Place", "Plan", "ceiling", "chernoff", "laid", "line_at", "planned"]
 
-# What the aliases and the rest of the line may add, relatively: e^-34 = 2e-15.
+# Aliases and the rest of the line add at most e^-34 = 2e-15 of the functional.
 _CUT = 34.0
-# The same for a line that falls like a power only: 5e-12.
+# The same for a line that falls only like a power: 5e-12.
 _STEADY_CUT = 26.0
-# Other points of the strip lie so many over the spread from c: the best is about 8 away.
+# Distances of other points from c, in units of 1/spread. The best one is about 8 away.
 _STEPS = np.asarray([0.25, 0.5, 1.0, 2.0, 3.0, 4.5, 6.0, 8.0, 11.0, 16.0])
-# Where a normal law's line could end, over the spread, and the heights that are tried from there.
+# The least height of a line, in units of 1/spread, and the ratio of the heights that are tried.
 _SHORTEST, _LONGER = 7.0, 1.25
 _MOST_NODES, _STEADY_NODES = 2**19, 2**14
-# Errors of an exponent above it tell nothing.
-_KNOWN = 20.0
 
 
 class Place(NamedTuple):
-    """Where a line is laid: c, the spread of the tilted loss there, and a sketch of the law."""
+    """Where a line lies: c, the spread of the tilted loss there, and a sketch of the law."""
 
     c: float
     spread: float
     near: SumNodes
-    top: float  # of what is sketched: at least about 2 c
+    top: float  # the largest c that the sketch serves, about 2 c or more
 
 
 @final
@@ -60,19 +63,14 @@ class Line:
 
     def tail(self, functional: Functional) -> Contour:
         """Return the contour of a functional whose poles lie left of c."""
-        shift = functional.shift
-        denominator = functional.denominator(Disc.exactly(_on_line(self.c, self.u)))
-        weight, known = self.exponent.exp(), self.exponent.error < _KNOWN
-        if not np.all(known):
-            # An exponent that is not known at all is still at most its value on the real line.
-            weight = Disc.where(
-                known, weight, Disc(np.zeros((), np.complex128), exp(self.off).upper)
-            )
-        weight, rest = weight / denominator, self.nodes
+        shift, rest = functional.shift, self.nodes
+        s: ComplexArray = np.asarray(self.c + 1j * self.u, np.complex128)
+        weight = line_weights(functional, s, self.exponent, self.off)
         base = based(Interval.exactly(np.asarray([self.base])), self.step)
         if self.removed is not None:
             rest = self.removed.rest(self.nodes)
-            weight = weight * self.removed.left - self.removed.line / denominator
+            steady = self.removed.line / functional.denominator(Disc.exactly(s))
+            weight = weight * self.removed.left - steady
         last = np.maximum(self.u[-1:], self.step)
         # Left of its poles a functional has no bound from K.
         right = self.points > shift
@@ -109,7 +107,7 @@ class Line:
 @final
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A line that is still to be laid: nothing here is proved."""
+    """The choices for a line: they decide its width, and prove nothing."""
 
     functional: Functional
     c: float
@@ -119,16 +117,16 @@ class Plan:
 
     @property
     def span(self) -> Span:
-        """What the law is prepared for."""
+        """The span that the law has to be prepared for."""
         return Span(float(self.points[0]), float(self.points[-1]), float(self.u[-1]))
 
     def sparse(self) -> "Plan":
-        """Return the same for a single threshold: the outer points are those that decide."""
+        """Return the plan for a single threshold, with c and the two outermost points only."""
         points = np.unique([self.points[0], self.c, self.points[-1]])
         return Plan(self.functional, self.c, self.step, self.u, points)
 
     def moved(self, c: float) -> "Plan":
-        """Return the same through another c, for bounds from above alone: without other points."""
+        """Return the plan through another c without other points, for upper bounds only."""
         return Plan(self.functional, c, self.step, self.u, np.asarray([c]))
 
 
@@ -145,7 +143,7 @@ def line_at(
         most: nodes; a line that takes more is not laid.
     """
     plan = planned(law, functional, place, t, most)
-    return None if plan is None else laid(law, plan, prepared_sum(law, plan.span))
+    return None if plan is None else laid(plan, law.prepared(plan.span))
 
 
 def planned(
@@ -158,7 +156,7 @@ def planned(
     c, spread, near, top = place
     low, high = law.usable
     points = _others(functional, c, spread, (low, min(high, top)))
-    # Where to end and how fine to go is only sought here; what is proved comes after.
+    # The end and the step are estimates. `laid` proves what follows from them.
     guesses = near.sketch(points).value
     usable = np.isfinite(guesses)
     points, guesses = points[usable], guesses[usable]
@@ -170,11 +168,11 @@ def planned(
     if not 0 < period < math.inf:
         return None
     points, step = points[part], even_step(2 * math.pi / period)
-    steady = steady_part(law, near, c)
+    steady = steady_part(near, c)
     decaying = near if steady is None else SteadyRest(steady, near)
     cut, longest = (_CUT, _MOST_NODES) if steady is None else (_STEADY_CUT, _STEADY_NODES)
     target = log_size + math.log(math.pi) - cut
-    # One height tells whether so many nodes will do; where to end is asked of many.
+    # The largest height decides whether `most` nodes suffice.
     if most < longest and not _beyond(decaying, functional, c, np.asarray([most * step])) <= target:
         return None
     heights = np.clip(_SHORTEST / spread * _LONGER ** np.arange(12.0), step, longest * step)
@@ -186,7 +184,7 @@ def planned(
     return Plan(functional, c, step, u, points)
 
 
-def laid(law: LossSum, plan: Plan, nodes: SumNodes) -> Line | None:
+def laid(plan: Plan, nodes: SumNodes) -> Line | None:
     """Return the line, by nodes prepared for a span that holds the plan's.
 
     None where K leaves the doubles, or is lost on half of a long line.
@@ -198,7 +196,7 @@ def laid(law: LossSum, plan: Plan, nodes: SumNodes) -> Line | None:
         return None
     if u.size > _STEADY_NODES + 1 and not _followed(nodes, c, u, float(real.value[0])):
         return None
-    line, removed = line_without(law, nodes, c, u)
+    line, removed = line_without(nodes, c, u)
     value, error = line
     if removed is None:
         value[0], error[0] = real.value[0], real.error[0]
@@ -211,16 +209,12 @@ def laid(law: LossSum, plan: Plan, nodes: SumNodes) -> Line | None:
 
 
 def _followed(nodes: SumNodes, c: float, u: Array, top: float) -> bool:
-    """Return whether K is known on the lower half of a long line; else it would tell nothing.
+    """Return whether K is known up to half of a long line. Otherwise the line is useless.
 
     What is not known there is only bounded by e^K(c), so the sum is off by 1/(πu) at least.
     """
     value, error = nodes.line(c, np.asarray([0.0, u[u.size // 2]])).at(1)
-    return bool(value.real - error <= top and error < _KNOWN)
-
-
-def _on_line(c: float, u: Array) -> ComplexArray:
-    return np.asarray(c + 1j * u, np.complex128)
+    return bool(value.real - error <= top and error < KNOWN)
 
 
 def _others(functional: Functional, c: float, spread: float, strip: tuple[float, float]) -> Array:
@@ -236,15 +230,15 @@ def chernoff(law: LossSum, functional: Functional, points: Array, t: Array) -> A
     """Bound the logarithm of the functional from above, by points of the strip right of a."""
     best = np.zeros(t.shape)
     ends = float(np.min(points)), float(np.max(points))
-    shared = prepared_sum(law, Span(*ends, 0.0)) if law.wide else None
+    shared = law.prepared(Span(*ends, 0.0)) if law.wide else None
     for c in points.tolist():
-        nodes = prepared_sum(law, Span(c, c, 0.0)) if shared is None else shared
+        nodes = law.prepared(Span(c, c, 0.0)) if shared is None else shared
         best = np.fmin(best, ceiling(nodes, functional, c, t))
     return best
 
 
 def ceiling(nodes: SumNodes, functional: Functional, c: float, t: Array) -> Array:
-    """Return the same by one point, of nodes that are prepared for it."""
+    """Return Chernoff's bound of the log by one point c, from nodes prepared for it."""
     at = np.asarray([c])
     constant = functional.log_chernoff(at) + nodes.most(at)
     bound = constant - (Interval.exactly(at) - functional.shift) * t
@@ -260,7 +254,7 @@ def _period(
 ) -> tuple[float, slice]:
     """Return an R that keeps the aliases below e^-_CUT of the functional at both ends.
 
-    Second: the points between those that say so.
+    The second value is the range of the points from which that follows.
     """
     points, values = others
     at, shift = int(np.flatnonzero(points == c)[0]), functional.shift
@@ -285,11 +279,11 @@ def _height(
     u: Array,
     target: float,
 ) -> float:
-    """Return where to end the line: one of the ascending u, or between two that lie apart."""
+    """Return the height at which a line ends: one of the ascending u, or one between two."""
     at = 0
     for _ in range(3):
         bound = np.nan_to_num(_beyond(near, functional, c, u), nan=1e300, posinf=1e300)
-        # Where the target is out of reach, what comes within e of the best is as good.
+        # If no height reaches the target, the first within a factor e of the best one will do.
         at = int(np.argmax(bound <= max(target, float(bound[-1]) + 1)))
         if at == 0 or u[at] < 1.01 * _LONGER * u[at - 1]:
             break

@@ -20,28 +20,29 @@ from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._contour import DELTA
 from neyman.numerics._inversion._contours import Contours, sums_of
 from neyman.numerics._inversion._lines import Place, planned
-from neyman.numerics._inversion._stacked import prepared_sum
 from neyman.numerics._inversion._tails import SHORT, Places, asked
 from neyman.numerics._laws._loss_law import LossLaw, LossSum, Span, SumNodes
 from neyman.numerics._root import proved_roots
 
 __all__ = ["Several"]
 
-# Sums share a line whose saddles are so many spreads from it, with spreads within such a ratio.
+# Sums share a line if their saddles are within this many spreads of it, and their spreads have at
+# most this ratio.
 _HALF_WIDTH, _ALIKE = 1.0, 2.0
-# Tilts of the sketch, less 1: from where on, how far at first, and how much further then.
+# Tilts of the sketch, less 1: the least, the largest of the first block, the ratio of later blocks,
+# and the gap between blocks.
 _LEAST, _FIRST, _FURTHER, _NEXT = 1e-4, 12.0, 4.0, 1.1
 _FEW, _MORE, _BLOCKS = 48, 12, 12
-# Tilts of the other direction: so many are tried, over the first's at most so large.
+# How many tilts of the other direction are tried, and the largest over the first direction's.
 _TRIED, _STEEPER = 8, 4.0
-# Of the strip that is usable.
+# The share of the usable strip that is sketched.
 _INSIDE = 0.9
-# Wider brackets, over 1 + epsilon, are left to each sum alone.
+# A sum with a wider bracket, over 1 + epsilon, gets a line of its own.
 _WIDE = 1e-7
 
 
 class _Saddles(NamedTuple):
-    """Of each sum, about: the tilt, the threshold and the spread; nan where there is none."""
+    """Estimates of each sum's tilt, threshold and spread at a saddle; nan if there is none."""
 
     c: Array
     threshold: Array
@@ -51,7 +52,7 @@ class _Saddles(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class _Sketch:
-    """Along c, for each sum: the threshold whose saddle it is, the tail and the spread, about."""
+    """Estimates along c for each sum: the threshold whose saddle is c, the tail, the spread."""
 
     c: Array
     threshold: Array
@@ -81,7 +82,7 @@ class _Sketch:
         )
 
     def at_tail(self, log_tail: float) -> _Saddles:
-        """Return the saddles at which the tails are so much."""
+        """Return the saddle of each sum at which the tail has this logarithm."""
         return self._between(-self.log_tail, np.full(len(self.log_tail), -log_tail))
 
     def at_threshold(self, t: Array) -> _Saddles:
@@ -109,7 +110,7 @@ class _Sketch:
 @final
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Sums of losses of which the nodes for one direction cost little more for both.
+    """Sums of the same losses, which share nodes for both directions.
 
     Attributes:
         parts: the losses.
@@ -159,13 +160,13 @@ class Several:
                 if found is not None:
                     lower[group], upper[group] = found
                 elif group.size > 1:
-                    # A line is as long as the sum of least spread asks.
+                    # The sum with the least spread decides the length of the line.
                     wide = group[np.argsort(first.spread[group], kind="stable")]
                     waiting += [part[np.argsort(first.c[part])] for part in np.array_split(wide, 2)]
         return Bracket(lower, upper)
 
     def _sketches(self, log_delta: float) -> list[_Sketch] | None:
-        """Sketch both directions as far up as `log_delta` asks."""
+        """Sketch both directions up to tilts at which the tails are below `log_delta`."""
         least, most = LossSum(tuple(part.terms[0] for part in self.parts)).usable
         end, first, high, steps = min(most, 1 - least) - 1, _LEAST, _FIRST, _FEW
         found: list[_Sketch] = []
@@ -195,7 +196,7 @@ class Several:
         u, points = plan
         other = np.clip(beside[group], 1 + _LEAST, _STEEPER * tilt)
         far = max(float(points[-1]), float(other.max())) - 1
-        nodes = [prepared_sum(part, _both(far, float(u[-1]))) for part in shared.parts]
+        nodes = [part.prepared(_both(far, float(u[-1]))) for part in shared.parts]
         ways = nodes, [one.reversed() for one in nodes]
         line = Contours.of(ways[back], shared.counts, tilt, u, points)
         if line is None:
@@ -218,7 +219,7 @@ class Several:
         return Bracket(np.where(good, lower, 0.0), np.where(good, upper, np.inf))
 
     def _shared(self, group: Places) -> "Several":
-        """Return some of the sums; what all of them have in common is one part."""
+        """Return some of the sums, with the losses that all have equally often as one part."""
         counts = self.counts[group]
         same = np.all(counts == counts[0], axis=0)
         common = [

@@ -29,7 +29,7 @@ from neyman.numerics._inversion._steady_pieces import (
     SteadyTail,
     composed_pieces,
 )
-from neyman.numerics._laws._loss_law import LossNodes, LossSum, SumNodes
+from neyman.numerics._laws._loss_law import LossNodes, SumNodes
 from neyman.numerics._primitives import exp
 
 __all__ = ["Removed", "SteadyRest", "line_without", "steady_part"]
@@ -49,13 +49,13 @@ class Steady:
 
     @property
     def whole(self) -> bool:
-        """Whether it is all there is."""
+        """Whether the part is the whole law."""
         copies = sum(f.count for f in self.factors if f.split.density is not None)
         return copies <= self.order
 
     @property
     def negligible(self) -> bool:
-        """Whether it may as well be left in the line: what that changes is below its mass."""
+        """Whether the part may stay in the line: its mass bounds the difference."""
         return self.log_mass < _NOTHING
 
     @property
@@ -103,11 +103,11 @@ class Steady:
         return Steady(factors, self.order, 1 - self.c)
 
 
-def steady_part(law: LossSum, nodes: SumNodes, c: float) -> Steady | None:
+def steady_part(nodes: SumNodes, c: float) -> Steady | None:
     """Return the part of a sum of losses, or None where some factor decays by itself."""
     factors: list[Factor] = []
-    for (term, count, reversed_), (part, _, _) in zip(law.terms, nodes.terms, strict=True):
-        split = term.split()
+    for part, count, reversed_ in nodes.terms:
+        split = part.split
         if split is None or count != int(count):
             return None
         atoms, variation = part.shares(1 - c if reversed_ else c)
@@ -125,7 +125,7 @@ def steady_part(law: LossSum, nodes: SumNodes, c: float) -> Steady | None:
 @final
 @dataclass(frozen=True, slots=True)
 class SteadyRest:
-    """How fast the contour decays once the part is left out."""
+    """Bounds of the decay along a line once the part is left out."""
 
     part: Steady
     nodes: LossNodes
@@ -194,16 +194,15 @@ class Removed:
         return Removed(self.part.reversed(), self.line.conj, pieces, self.lost)
 
 
-def line_without(law: LossSum, nodes: SumNodes, c: float, u: Array) -> tuple[Disc, Removed | None]:
+def line_without(nodes: SumNodes, c: float, u: Array) -> tuple[Disc, Removed | None]:
     """Return K on a line, and the steady part where there is one to take out.
 
     Args:
-        law: the sum of the losses.
-        nodes: prepared from it for c and u.
+        nodes: prepared for c and u.
         c: real part.
         u: increasing from 0.
     """
-    part = steady_part(law, nodes, c)
+    part = steady_part(nodes, c)
     if part is not None:
         value, taken = part.line(nodes, u)
         found = part.pieces(float(value.value[0].real))

@@ -15,7 +15,8 @@ import numpy as np
 from neyman.numerics._disc import Disc
 from neyman.numerics._distributions._binomial import log_binomial_mass
 from neyman.numerics._interval import Array, Interval
-from neyman.numerics._laws._split import Above, Density, Split
+from neyman.numerics._laws._laplace_law import LaplaceDensity
+from neyman.numerics._laws._split import Above, Split
 from neyman.numerics._legendre import legendre
 from neyman.numerics._primitives import exp, log, log1p, logistic
 
@@ -25,9 +26,9 @@ _NODES, _WEIGHTS = legendre(32)
 # Boxes wider than it are not put together: 32 nodes would not do.
 WIDEST = 8.0
 _MOST_POINTS = 2**18
-# What lies e^-45 below the largest weight is left out, and counted.
+# Weights below e^-45 of the largest are left out, and their sum is bounded.
 _WINDOW = 45.0
-# What laws state of their splits: relatively of losses and absolutely of log masses; of densities.
+# The errors of a split: relative of losses and absolute of log masses; relative of densities.
 _ATOM, _DENSITY = 2.0**-48, 2.0**-46
 
 
@@ -49,7 +50,7 @@ class Piece:
 
     log_mass: Interval
     place: Interval
-    densities: tuple[Density, ...]
+    densities: tuple[LaplaceDensity, ...]
 
     def reversed(self) -> "Piece":
         """P and Q exchanged, L -> -L."""
@@ -57,7 +58,7 @@ class Piece:
         return Piece(self.log_mass + self.place, -self.place, densities)
 
     def above(self, x: Array) -> Above:
-        """Return what the densities together have above x."""
+        """Return the masses above x, and the excess over it, of the sum of the densities."""
         if not self.densities:
             over = x < 0
             whole = np.where(over, 1.0, 0.0)
@@ -78,7 +79,7 @@ class SteadyTail:
     shift: float
     c: float
     base: Interval
-    lost: Interval  # at most what was left out
+    lost: Interval  # a bound of the rest
 
     def scaled(self, t: Array) -> Interval:
         """Return the functional at thresholds t, scaled."""
@@ -144,7 +145,7 @@ def composed_pieces(
 
 def _terms(
     factors: tuple[Factor, ...], order: int
-) -> Iterator[tuple[tuple[int, ...], tuple[Density, ...], int]]:
+) -> Iterator[tuple[tuple[int, ...], tuple[LaplaceDensity, ...], int]]:
     """Yield the copies whose density is taken, those densities, and the number of ways."""
     yield (), (), 1
     some = [
@@ -161,7 +162,7 @@ def _terms(
             yield (i, j), (density, second), count * other
 
 
-def _log_most(density: Density, factors: tuple[Factor, ...], c: float) -> float:
+def _log_most(density: LaplaceDensity, factors: tuple[Factor, ...], c: float) -> float:
     """Bound log D(c) by the mass and the largest tilt."""
     losses = next(f.split.loss for f in factors if f.split.density is density)
     return float(np.max(c * losses))
@@ -194,7 +195,7 @@ def _outer_sum(first: Interval, second: Interval) -> Interval:
 
 
 def _copies(split: Split, count: int) -> tuple[Interval, Interval] | None:
-    """Return the atoms of so many copies."""
+    """Return the atoms of `count` copies; None if there are too many."""
     loss, log_mass = Interval.within(split.loss, _ATOM), Interval.within(split.log_mass, 0.0, _ATOM)
     if count == 1:
         return log_mass, loss
@@ -215,7 +216,7 @@ def _copies(split: Split, count: int) -> tuple[Interval, Interval] | None:
 
 
 def _two_boxes(first: float, second: float, x: Array) -> Above:
-    """What two densities e^(-(l + b)/2)/4 on [-b, b] have above x together.
+    """Return the masses above x, and the excess, of the sum of two densities e^(-(l + b)/2)/4.
 
     By Gauss's rule on both sides of the kinks: integrands are sums of e^(kl), |k| <= 3/2, so that
     its error is below 2^-60 of the whole mass for b <= 8.

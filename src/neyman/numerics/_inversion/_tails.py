@@ -24,30 +24,39 @@ from neyman.numerics._root import proved_root
 __all__ = ["SHORT", "ContourTails", "Places", "Sketch", "asked", "groups"]
 
 Places: TypeAlias = npt.NDArray[np.intp]
-# A contour serves thresholds up to so many spreads from its own.
+# A contour serves thresholds within this many spreads of its own.
 _HALF_WIDTH = 1.6
 _FIRST_BLOCK, _BLOCKS = 12.0, 12
-# Its points, and those of the blocks further up, by shares of the logarithm of the way.
+# Places of the points in the first block and in later ones, on a logarithmic scale from 0 to 1.
 _FIRST, _NEXT = np.linspace(0.0, 1.0, 12), np.linspace(0.0, 1.0, 6)
 _LEAST_TILT, _OVERLAP, _FURTHER = 1e-4, 1.2, 4.0
-# Of the strip right of the poles; a line lies in the middle of it.
+# The least width of the strip right of the poles in which a line is laid.
 _LEAST_ROOM = 0.02
 _REFINEMENTS, _MOST_GAPS = 3, 40
 _PARTS = np.arange(1.0, 12.0)
 # Points of the strip at which many thresholds are bounded at once.
 _TILTS, _MANY = 6, 8
-# Nodes of a line that cost no more than the largest step does.
+# The largest number of nodes of a line that costs no more than the largest-step method.
 SHORT = 2**12
-# What a logarithm is off by: the error of the library, and what the doubles print as.
+# The error of a target's logarithm: that of the library, and half a unit of the decimal.
 _LOGS = 2.0**-50
-# A relative width with which no other way is tried.
+# A bracket of this relative width needs no other method.
 _NARROW = 1e-8
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """Along c: the threshold whose saddle it is, the tail there and the spread, all about."""
+    """Estimates along the real axis, by which lines are placed; nothing here is proved.
+
+    Attributes:
+        c: points right of the poles, ascending.
+        threshold: the threshold whose saddle is c.
+        log_tail: the log of the functional there.
+        spread: the standard deviation of the tilted loss.
+        near: the sketched law.
+        top: the largest c that `near` serves.
+    """
 
     c: Array
     threshold: Array
@@ -58,7 +67,7 @@ class Sketch:
 
     @property
     def empty(self) -> bool:
-        """Whether no point of the strip tells anything, for losses that no double holds."""
+        """Whether there is no usable point, because the losses leave the doubles."""
         return not self.c.size
 
     def joined(self, other: "Sketch") -> "Sketch":
@@ -90,15 +99,15 @@ class Sketch:
         return between[share < 1]
 
     def about(self, t: Array) -> Array:
-        """Return the log of the tail at thresholds."""
+        """Estimate the log of the tail at thresholds."""
         return np.interp(t, self.threshold, self.log_tail)
 
     def near_tail(self, log_tail: Array) -> Array:
-        """Return the thresholds of tails."""
+        """Estimate the thresholds at which the tail has given logarithms."""
         return np.interp(-log_tail, -self.log_tail, self.threshold)
 
     def at_threshold(self, t: float) -> Place:
-        """Return where to lay a line for a threshold."""
+        """Return the place of a line for a threshold."""
         log_c = float(np.interp(t, self.threshold, np.log(self.c)))
         spread = float(np.interp(t, self.threshold, self.spread))
         return Place(math.exp(log_c), spread, self.near, self.top)
@@ -117,8 +126,8 @@ class ContourTails:
 
         Args:
             t: thresholds.
-            enough: where the functional is proved to be at most so much, more cheaply, it is not
-                bounded from below.
+            enough: a logarithm for each threshold. Where a cheap upper bound is at most that, no
+                lower bound is sought.
         """
         lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
         least, most = self.law.range
@@ -139,7 +148,7 @@ class ContourTails:
         return Bracket(lower, upper)
 
     def _by_lines(self, sketch: Sketch, t: Array, enough: Array | None) -> Bracket:
-        """Bracket the logarithm by short lines, the largest step, and any lines, in this order."""
+        """Bracket by short lines, then by the largest step, then by lines of any length."""
         few = self.few
         if few is None:
             return self._laid(sketch, t, enough, math.inf)
@@ -160,7 +169,7 @@ class ContourTails:
         return Bracket(lower, upper)
 
     def _laid(self, sketch: Sketch, t: Array, enough: Array | None, most: float) -> Bracket:
-        """Bracket the logarithm by lines of at most so many nodes; by 0 where there are none."""
+        """Bracket by lines of at most `most` nodes; (-inf, 0) where there is none."""
         lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
         for group, place in groups(sketch, t):
             if enough is not None:
@@ -175,7 +184,7 @@ class ContourTails:
         return Bracket(lower, upper)
 
     def _ceiling(self, place: Place, t: Array, enough: Array) -> Array:
-        """Return Chernoff's bounds at a place where they are about low enough, else 0."""
+        """Return Chernoff's bounds by the place's c if the sketch makes them suffice, else 0."""
         c = np.asarray([place.c])
         constant = float(place.near.sketch(c).value[0] + self.functional.about_chernoff(c)[0])
         if not np.all(constant - (place.c - self.functional.shift) * t < enough):
@@ -183,13 +192,13 @@ class ContourTails:
         return chernoff(self.law, self.functional, c, t)
 
     def _whole(self, t: Array) -> Array:
-        """Bound the logarithm from below where every loss is above the threshold: 0 for a tail."""
+        """Bound the functional's logarithm from below where every loss exceeds the threshold."""
         if not self.functional.double:
             return np.zeros(t.shape)
         return log1mexp(np.minimum(t, 0.0)).lower
 
     def _cheaply(self, sketch: Sketch, ends: tuple[float, float], t: Array) -> Array:
-        """Bound the logarithm at many thresholds by a few points, which cost as much as lines."""
+        """Bound the functional's logarithm at many thresholds by Chernoff's bound at few points."""
         tilts = [sketch.at_threshold(end).c for end in ends]
         points = np.geomspace(tilts[0], tilts[-1], _TILTS)
         return chernoff(self.law, self.functional, points, t)
@@ -219,25 +228,27 @@ class ContourTails:
         return found
 
     def _find(self, into: Bracket, log_tail: Array, places: Places, most: float) -> None:
-        """Put brackets of some thresholds, by lines of at most so many nodes, where they go."""
+        """Write brackets of some thresholds into `into`, by lines of at most `most` nodes."""
         for group, _, found in self.thresholds(log_tail[places], most=most):
             at = places[group]
             into.lower[at], into.upper[at] = found.lower, found.upper
 
     @property
     def few(self) -> FewSteps | None:
-        """The same law by its largest step, where that may tell more."""
+        """The largest-step method for this law; None where it does not apply."""
         return FewSteps.of(self.law) if self.functional.double else None
 
     def thresholds(
         self, log_tail: Array, blur: Array | float = 0.0, most: float = math.inf
     ) -> Iterator[tuple[Places, Line, Bracket]]:
-        """Yield the same in groups, each with the line that served it; what failed is left out.
+        """Yield brackets as `threshold` does, in groups with the line of each.
+
+        A group without a line is left out.
 
         Args:
-            log_tail: as above.
-            blur: by how much it may be off.
-            most: nodes of a line.
+            log_tail: logarithms of the functional.
+            blur: their absolute error.
+            most: the largest number of nodes of a line.
         """
         if self.shut or not log_tail.size:
             return
@@ -268,7 +279,12 @@ class ContourTails:
         threshold: tuple[float, float] = (math.inf, -math.inf),
         log_tail: tuple[float, float] = (-math.inf, math.inf),
     ) -> Sketch:
-        """Go up the strip as far as the thresholds, or the tails, ask, and finely there."""
+        """Sketch the strip, finely where the thresholds or the tails of a range lie.
+
+        Args:
+            threshold: the range of thresholds.
+            log_tail: the range of logarithms of the functional, the larger one first.
+        """
         shift, top = self.functional.shift, self.law.usable[1]
         high = min(_FIRST_BLOCK, 0.999 * (top - shift))
         c = shift + _LEAST_TILT * (high / _LEAST_TILT) ** _FIRST
@@ -291,13 +307,13 @@ class ContourTails:
         return sketch
 
     def _near(self, high: float) -> tuple[SumNodes, float]:
-        """Sketch the law up to twice as far, where it can be, and return how far."""
+        """Sketch the law up to twice `high` right of the poles; return the largest c as well."""
         shift = self.functional.shift
         top = min(shift + 2 * high, self.law.usable[1])
         return self.law.sketched(Span(1 - top if self.law.wide else shift, top, 0.0)), top
 
     def sketch_at(self, c: Array, near: tuple[SumNodes, float]) -> Sketch:
-        """Sketch at points c, ascending, by what was prepared up to some point."""
+        """Sketch at points c, ascending, by a sketched law and the largest c that it serves."""
         shift = self.functional.shift
         real = near[0].sketch(c)
         other = 1 / c if self.functional.double else 0.0
@@ -310,12 +326,12 @@ class ContourTails:
 
 
 def asked(log_tail: Array) -> Interval:
-    """Return what holds logarithms of decimals, of which a library took that of the doubles."""
+    """Return intervals around logarithms that were computed from the doubles of decimals."""
     return Interval.within(log_tail, _LOGS, _LOGS)
 
 
 def groups(sketch: Sketch, t: Array) -> Iterator[tuple[Places, Place]]:
-    """Yield thresholds that share a contour, in ascending order, with its place."""
+    """Yield groups of thresholds that share a contour, ascending, with the place of each."""
     if sketch.empty:
         return
     if t.size == 1:

@@ -267,7 +267,7 @@ class CountedHits:
 
 
 def _tail(expected: Interval, most: int) -> Interval:
-    """Return a bound of the probability of more than so many of independent events."""
+    """Bound the probability that more than `most` of independent events happen."""
     return reduce(operator.mul, [expected / k for k in range(1, most + 2)])
 
 
@@ -303,7 +303,7 @@ def _laid_below(law: WholeLaw, step: float) -> LatticeLaw:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _CutSource(LossSource):
-    """What a loss has in (low, high]; infinite losses are beyond every interval but (low, inf].
+    """The part of a loss in (low, high]. Infinite losses belong to (low, inf] only.
 
     An atom belongs to the interval that holds an upper bound of its loss.
 

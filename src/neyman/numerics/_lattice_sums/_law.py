@@ -24,7 +24,7 @@ _Index = npt.NDArray[np.int64]
 _TRIES, _WORTH = 4, 0.2
 # The lower law's losses are lowered by this share of the squared step.
 _LOWERED = 1 / 128
-# A cell's boundaries are moved by so many times what its mean lacks.
+# A cell's boundaries are moved by this multiple of what its mean lacks.
 _OVERSHOT = 1.5
 # A mass from which on the law is laid so that the mass is at a grid point.
 _HEAVY = 0.2
@@ -58,7 +58,7 @@ class Grid:
 
     @property
     def rounding(self) -> float:
-        """How far off a double is that stands for one of the losses, at most."""
+        """A bound of the error of a double that stands for a loss."""
         farthest = self.farthest
         return float(farthest.upper - farthest.lower)
 
@@ -223,7 +223,7 @@ def _origin(atoms: Atoms, cells: Masses, grid: Grid) -> float:
         return 0.0
     place = math.log(q[k]) - math.log(p[k])
     origin = place - round(place / grid.step) * grid.step
-    # What rounding cannot tell from a grid point is one.
+    # An offset within rounding counts as none.
     return origin if abs(origin) > _AT * (1 + float(grid.farthest.upper)) else 0.0
 
 

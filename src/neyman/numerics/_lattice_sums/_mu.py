@@ -18,7 +18,7 @@ __all__ = ["mu_above", "mu_below"]
 
 _HALVINGS, _POINTS = 50, 400
 _MOST = 64.0
-# How often chords are divided, and when an upper end is as close as need be.
+# How often chords are divided, and the relative width at which the search ends.
 _DIVISIONS, _CLOSE = 40, 1e-10
 
 
@@ -101,7 +101,7 @@ class _Chords:
         return above(left, log_left) & above(right, log_right)
 
     def least(self, low: float, high: float) -> float:
-        """Return about the least mu between two at which all chords are held; the upper end is."""
+        """Return about the least mu between two whose profile is above all chords; high is one."""
         for _ in range(_HALVINGS):
             if high <= low * (1 + _CLOSE):
                 break

@@ -52,7 +52,7 @@ _SIZES = np.append(0.0, np.geomspace(2.0**-70, 2.0**14, 337))
 _BEYOND = 20.0
 _TILTS = np.geomspace(1e-6, 1e9, 241)
 _OFFSETS = np.geomspace(0.05, 200.0, 60)
-# What rounding of a transform makes of a step, and what of delta may be made by it.
+# The rounding error of a transform for each step, and the share of delta that may come from it.
 _NOISE, _QUIET = 1e-14, 1e-5
 _MOST_ALIGNED, _ROUND = 2**14, 1e-250
 
@@ -94,8 +94,8 @@ class Plan(NamedTuple):
     Attributes:
         ends: of each part's losses.
         tilt: of the composition.
-        least: the least epsilon that is asked for.
-        log_delta: about what the profile is there.
+        least: the least epsilon of interest.
+        log_delta: about the log of the profile there.
     """
 
     ends: Ends
@@ -107,12 +107,12 @@ class Plan(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Coarse:
-    """About the losses of the parts: places and masses, and how often each part is taken."""
+    """Coarse laws of the parts: places, log masses, and how often each part is taken."""
 
     laws: Sequence[tuple[Array, Array, int]]
 
     def cumulants(self, tilt: Array) -> tuple[Array, Array, Array]:
-        """Return K, K' and K'' of the sum."""
+        """Return K, K' and K'' of the sum at tilts."""
         found = np.zeros((3, tilt.size))
         for places, log_mass, times in self.laws:
             exponents = log_mass + np.multiply.outer(tilt, places)
@@ -126,7 +126,7 @@ class Coarse:
 
 
 def levels_within(cells: int, most: int) -> range:
-    """Return the levels that take at most so many cells, if the first one takes `cells`.
+    """Return the levels that take at most `most` cells, if the first one takes `cells`.
 
     Each takes four times the cells of the one before.
     """
@@ -134,7 +134,7 @@ def levels_within(cells: int, most: int) -> range:
 
 
 def _edge(tail: Callable[[Array], Array], mass: float, sign: int, limit: float) -> float:
-    """Return a loss beyond which, in the direction of `sign`, there is at most so much mass."""
+    """Return a loss beyond which, in the direction of `sign`, the mass is at most `mass`."""
     places, end = sign * np.concatenate((-_SIZES[:0:-1], _SIZES)), limit
     for _ in range(_ROUNDS):
         enough = tail(places) <= mass
@@ -212,7 +212,7 @@ def saddle(coarse: Coarse, question: Question) -> Saddle:
     tilts, at = _TILTS, 0
     epsilon, log = _point(coarse, tilts)
     for _ in range(_ROUNDS):
-        # An epsilon below 0 is not asked for.
+        # An epsilon below 0 is of no interest.
         beyond = epsilon >= (0.0 if question.inverse else question.value)
         beyond = beyond & (log <= question.value) if question.inverse else beyond
         at = int(np.argmax(beyond)) if np.any(beyond) else tilts.size - 1
@@ -295,7 +295,7 @@ def look_at(parts: Sequence[Part], log_delta: float, level: int) -> tuple[Ends, 
 
 
 def grid_of(parts: Sequence[Part], found: Plan, cells: int) -> tuple[Grid, ...]:
-    """Return the grids of the parts, all of one step, the longest of at most so many cells."""
+    """Return the grids of the parts, all of one step, the longest of at most `cells` cells."""
     far = max(abs(x) for end in found.ends for x in end)
     step = max(_longest(parts, found), _SMALL * far, _LEAST_STEP * cells) / cells
     unit = _aligned(parts)
@@ -305,7 +305,7 @@ def grid_of(parts: Sequence[Part], found: Plan, cells: int) -> tuple[Grid, ...]:
 
 
 def grid_by(parts: Sequence[Part], found: Plan, step: float, cells: int) -> tuple[Grid, ...]:
-    """Return the grids of a step that is given, the longest of at most so many cells.
+    """Return the grids of a given step, the longest of at most `cells` cells.
 
     Raises:
         InvalidParameter: if they take too many cells.
@@ -342,7 +342,7 @@ def _aligned(parts: Sequence[Part]) -> float:
     best, unit = 0, 0.0
     for part in parts:
         places, mass = _atom_places(part.lower)
-        # Where masses are next to the smallest doubles their ratio is none of the grid's.
+        # Masses near the smallest doubles have inaccurate ratios.
         places = np.abs(places[mass > _ROUND])
         places = places[places > 1e-12]
         if 0 < places.size <= _MOST_ALIGNED and part.times > best:

@@ -1,4 +1,4 @@
-"""What the lattice asks of one loss: cells, atoms, reach; and Poisson sampling of it.
+"""One loss as the lattice uses it: masses of cells, atoms, range; and Poisson sampling of a loss.
 
 A loss L = log dQ/dP has a part without atoms, atoms, and masses that one law never gives. The three
 are stated apart, because the lower lattice law places an atom and a cell by different rules.
@@ -26,7 +26,7 @@ __all__ = [
     "SwappedSource",
 ]
 
-# From there on e^t is asked for apart.
+# From this t on, e^t has a formula of its own.
 _FAR = 30.0
 # The share of the line of an atom that has no neighbours.
 _NEAR = 1e-9
@@ -200,7 +200,7 @@ class ChordSource(LossSource):
 
     @property
     def _edges(self) -> Array:
-        """Where each atom's share of the line begins, and where the last one's ends."""
+        """The boundaries between the atoms' shares of the line."""
         if self.losses.size < 2:
             return np.append(self.losses - _NEAR, self.losses + _NEAR)
         middle = (self.losses[1:] + self.losses[:-1]) / 2
@@ -314,7 +314,7 @@ def _inner(t: Array, probability: Fraction) -> Bracket:
         wide = ULP * (2 + np.abs(far) + abs(np.log(share)))
         low = np.where(t > _FAR, far - wide, near[0] - ULP * np.abs(near[0]))
         high = np.where(t > _FAR, far + wide, near[1] + ULP * np.abs(near[1]))
-    # Beyond the ends the threshold is an infinite one, or within rounding of it.
+    # Beyond the ends the threshold is infinite, up to rounding.
     low = np.where(np.isnan(low), near[0], low)
     high = np.where(np.isnan(high), near[1], high)
     return Bracket(np.where(np.isposinf(t), np.inf, low), np.where(np.isposinf(t), np.inf, high))

@@ -33,7 +33,7 @@ __all__ = ["Divergences", "LatticeSum", "WholeProfile"]
 
 # Cells of the longest part, or of the window, at the first level; four times as many at the next.
 _FIRST_CELLS = 2**13
-# Cells that are held at a time, some 60 bytes each: of every part, and what takes as much as some.
+# The most cells in memory, about 60 bytes each: of every part, and of temporary arrays.
 _MOST_HELD, _BESIDE = 2**24, 3
 # An infinite epsilon is read there, where no finite loss is left.
 _FARTHEST = 1e6
@@ -44,10 +44,10 @@ _RUNGS, _UNCUT = (-1e-3, -2.0, -6.0, -15.0, -30.0, -60.0, -120.0, -240.0, -480.0
 _LOWEST_RUNG, _FAR_RUNGS = -60.0, (-640.0, -120.0, -40.0)
 # Divergences of smaller orders are bounded by the one of this.
 _NEAR_ONE = 1e-3
-# What rounding may make of a delta at the first level before another tilt is tried, and how many
-# tilts are tried.
+# The share of delta that rounding may cause at the first level before another tilt is tried, and
+# the number of tilts that are tried.
 _QUIET, _MOST_TILTS = 1e-5, 16
-# How often the beginning of a window is halved that lies beyond the answer.
+# How often a window that begins beyond the answer is moved to the left.
 _LEFTWARDS = 8
 
 
@@ -60,14 +60,14 @@ class WholeProfile:
     above: tuple[LatticeProfile, ...]
 
     def log_delta(self, epsilon: Array) -> Interval:
-        """Interval log delta, at real arguments."""
+        """Bracket log delta at real arguments."""
         at = np.clip(epsilon, -_FARTHEST, _FARTHEST)
         lower = np.max([each.log_delta(at) for each in self.below], axis=0)
         upper = np.min([each.log_delta(at) for each in self.above], axis=0)
         return Interval(lower, upper)
 
     def epsilon(self, delta: Array) -> Interval:
-        """Interval the least epsilon >= 0 with delta(epsilon) <= delta."""
+        """Bracket the least epsilon >= 0 with delta(epsilon) <= delta."""
         lower = np.max([each.epsilon(delta) for each in self.below], axis=0)
         upper = np.min([each.epsilon(delta) for each in self.above], axis=0)
         return Interval(np.maximum(lower, 0.0), np.maximum(upper, 0.0))
@@ -132,7 +132,7 @@ class LatticeSum:
         return _FIRST_CELLS * 4**level
 
     def log_delta(self, epsilon: Array) -> Iterator[Interval]:
-        """Interval the logarithm of delta at each epsilon, level by level."""
+        """Bracket the logarithm of delta at each epsilon, level by level."""
         flat = np.clip(np.ravel(epsilon).astype(np.float64), -_FARTHEST, _FARTHEST)
         beyond = flat > self._largest
         if np.all(beyond):
@@ -158,14 +158,14 @@ class LatticeSum:
 
     @property
     def _largest(self) -> float:
-        """A loss that the sum surely does not exceed; infinite if one may be."""
+        """An upper bound of the sum; infinite if a loss may be infinite."""
         if any(part.upper.only_q[1] > 0 for part in self.parts):
             return math.inf
         losses = (_largest_of(part.upper) * part.times for part in self.parts)
         return float(sum(losses, Interval.exactly(0.0)).upper)
 
     def epsilon(self, delta: Array) -> Iterator[Interval]:
-        """Interval the least epsilon >= 0 with delta(epsilon) <= delta, level by level."""
+        """Bracket the least epsilon >= 0 with delta(epsilon) <= delta, level by level."""
         flat = np.ravel(delta).astype(np.float64)
         with np.errstate(divide="ignore"):
             questions = [Question(float(x), inverse=True) for x in np.log(flat)]
@@ -177,7 +177,7 @@ class LatticeSum:
                 settled = known.upper <= known.lower * (1 + quiet)
                 is_open[(above.noise(found) <= quiet) | settled] = False
             for _ in range(_LEFTWARDS):
-                # Where the saddle misled, the answer lies before the window: further left, then.
+                # If the saddle was misplaced, the answer lies before the window.
                 if not np.any(before):
                     break
                 place = float(known.upper[before][0]) / 2
@@ -240,7 +240,7 @@ class LatticeSum:
         return WholeProfile(tuple(below), tuple(above))
 
     def mu(self) -> Iterator[tuple[float, float]]:
-        """Interval the least mu whose Gaussian profile is above the sum's at every epsilon >= 0.
+        """Bracket the least mu whose Gaussian profile is above the sum's at every epsilon >= 0.
 
         The other half of the guarantee is that of the swapped losses. Infinite above if a loss is
         infinite, or has no largest value.

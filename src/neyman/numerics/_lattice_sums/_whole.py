@@ -88,7 +88,7 @@ def part_of(lower: WholeLaw, upper: WholeLaw, times: int) -> Part:
 def _capped(law: WholeLaw) -> ChordSource:
     losses = law.losses.middle
     p = np.where(law.masses > 0, law.p.upper, 0.0)
-    # From the largest loss down, as far as a probability goes.
+    # From the largest loss down, until the mass in P is 1.
     kept = Interval.exactly(p[::-1]).running().upper[::-1] <= 1
     kept &= law.masses > 0
     missing = float((1 - Interval.exactly(p[kept]).total()).larger(0).lower)

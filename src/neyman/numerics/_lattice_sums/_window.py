@@ -19,7 +19,7 @@ Powers = Sequence[tuple[LatticeLaw, int]]
 # Where the sum of a block of decaying terms starts anew, as an exponent.
 _BLOCK = 300.0
 _TINY, _LEAST = 1e-300, 5e-324
-# In place of the logarithm of nothing: of this mass, anywhere.
+# A lower bound that stands for the logarithm of 0.
 _NOTHING = Interval.exactly(-690.0)
 # The most that a tilt changes from one grid point to the next, in logarithms.
 _STEEPEST = 100.0
@@ -76,10 +76,6 @@ class Window:
         """Return the logarithms of what r is multiplied by at the losses first + j."""
         return self.base - Interval.exactly(j) * self.tilt
 
-    def losses(self, j: Array) -> Interval:
-        """Return the losses first + j, where they lie on the grid."""
-        return Interval.exactly(j + self.first) * self.step
-
     def scans(self, *, up: bool) -> tuple[Array, Array]:
         """Return, for each j, Σ_(k>=j) r_k e^(-tilt (k-j)), and the same of r_k (1 - e^(-h (k-j))).
 
@@ -107,7 +103,7 @@ def _decayed(terms: Array, rate: float) -> Array:
         start = max(end - block, 0)
         weight = fall[: end - start]
         part = np.cumsum((terms[start:end] * weight)[::-1])[::-1] / weight
-        # What comes after the block is further from its first element than from its last.
+        # The mass behind the block decays over the whole block.
         found[start:end] = part + carry * weight[::-1] * math.exp(-rate)
         carry = float(found[start])
     return found
@@ -148,7 +144,7 @@ def window(powers: Powers, tilt: Tilt, least: float) -> Window:
     Args:
         powers: the laws, all of one step, and how often each is taken.
         tilt: where the composition is wanted.
-        least: the smallest loss that is asked for.
+        least: the smallest loss of interest.
     """
     step = powers[0][0].step
     tau = min(tilt.tau * step, _STEEPEST)
@@ -167,7 +163,7 @@ def window(powers: Powers, tilt: Tilt, least: float) -> Window:
         _chernoff(powers, other, tau, total, cell)
         for other, cell in ((tilt.right, high + 1), (tilt.left, low - 1))
     )
-    # Something is beyond a window that ends before the sum, be it too little for doubles.
+    # A window that ends before the sum leaves a positive mass beyond it.
     above = 0.0 if high >= top else max(above, _LEAST)
     below = 0.0 if low <= bottom else below
     masses = Interval.exactly(np.zeros(high + 1 - first))
@@ -208,7 +204,7 @@ def _infinite(powers: Powers) -> Interval:
     ]
     finite = _sum([log(mass) * n for mass, _, n in sums])
     more = _sum([log1p(Interval.exactly(infinite) / mass) * n for mass, infinite, n in sums])
-    # In two ways, of which one does not overflow.
+    # Two formulas, of which one does not overflow.
     if more.upper < 1:
         return exp(finite) * expm1(more)
     return (exp(finite + more) - exp(finite)).larger(0)

@@ -10,48 +10,218 @@ M the largest modulus of the integrand on the ellipse with foci at the ends and 
 
     |e^(sL) - 1 - s (e^L - 1)| <= |s (s - 1)| |r|²/2 sup_t |1 + tr|^(c-2) e^(u |arg(1 + tr)|),
 
-r = e^L - 1. Far from the real line the density has a formula (`_laplace_density`).
+r = e^L - 1. Far from the real line the density has a formula: with y = e^L, z = y - (1 - q) = q e^l
+and f = z^(-3/2),
+
+    D(s) = E_P[e^(sL); density] = C ∫ y^s f dz,    C = e^(-b/2) q^(1/2) / 4,
+
+in closed form for q = 1; else, for large s, integrated by parts,
+
+    D(s) = C Σ_(m<M) (3/2)_m / (s+1)_(m+1) [y^(s+m+1) z^(-3/2-m)]
+           + at most (3/2)_M / |(s+1)_M| (y-/z-)^M D(Re s).
 """
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._disc import Disc
 from neyman.numerics._interval import Interval
-from neyman.numerics._laws._laplace_density import LaplaceDensity
 from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
-from neyman.numerics._laws._split import Split
+from neyman.numerics._laws._split import Above, Split
 from neyman.numerics._laws._weighted import WeightedLosses
 from neyman.numerics._legendre import legendre
 from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.overriding import override
 
-__all__ = ["LaplaceLaw"]
+__all__ = ["LaplaceDensity", "LaplaceLaw"]
 
-# What r and the weights of the nodes are off by, relatively, but for the nodes' places.
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+# -- of the density
+_TERMS = 24
+_LOG_RISING = sum(math.log(1.5 + m) for m in range(_TERMS))
+# From these |s| on the formulas are accurate: the M-th remainder is below 2^-53.
+_FAR, _FAR_WHOLE = 50.0, 8.0
+# sinh(x)/x is 1 up to it, within 2^-54.
+_CLOSE = 1e-8
+# The error of the series: each term is at most half the one before, and within 13 units.
+_SERIES = 2.0**-48
+# More than the relative error of a sum of exponentials of numbers up to 700.
+_LOOSE = 1 + 2.0**-40
+# -- of the nodes
+# The relative error of r and of the weights, apart from that of the nodes' places.
 _GIVEN = 2.0**-46
 _ORDER = 32
 _NODES, _WEIGHTS = legendre(_ORDER)
 # Radians of phase that a panel can follow.
 _PACE = 24.0
-# As many are tried where fewer do not do, and as many at most for the phase alone.
+# The most panels that are tried for accuracy, and the most for the phase alone.
 _MOST_PANELS, _LONGEST = 128, 1024
-# Where the formula takes over only after so much phase, the atoms are not told apart.
+# The atoms are split off only if the formula takes over within this much phase.
 _MOST_PHASE = 24 * 2 * _PACE
 # Exponents that leave the squares of their exponentials in range.
 _LARGEST = 300.0
-# So far above what is enough, the logarithm of the quadrature's error says that K is unknown.
+# If the log of the quadrature's error exceeds the goal by more, K is unknown.
 _UNKNOWN = 50.0
 _QUADRATURE = -56 * math.log(2)
 # The smaller axes of the ellipses, over half a panel; |Im l| is no more than `_DEEPEST` there.
 _AXES, _DEEPEST = 0.25 * 1.6 ** np.arange(14.0), 1.2
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LaplaceDensity:
+    """What lies between the atoms. The relative error of its values is within 16 ULP.
+
+    Attributes:
+        bound: b.
+        probability: q.
+        back: whether P and Q are exchanged.
+    """
+
+    bound: float
+    probability: float
+    back: bool = False
+
+    @property
+    def mass(self) -> float:
+        """P and Q have (1 - e^-b)/2 each."""
+        return -math.expm1(-self.bound) / 2
+
+    @property
+    def _ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """(y, z) at both ends."""
+        q = self.probability
+        low, high = q * math.exp(-self.bound), q * math.exp(self.bound)
+        return (1 - q + low, low), (1 - q + high, high)
+
+    @property
+    def parameters(self) -> tuple[Interval, Interval]:
+        """The largest loss and the probability, as they were written."""
+        return Interval.decimal(self.bound), Interval.decimal(self.probability)
+
+    @property
+    def far(self) -> float:
+        """The height from which `transform` is accurate."""
+        if self.probability == 1:
+            return _FAR_WHOLE / self.bound
+        y, z = self._ends[0]
+        return _FAR * y / z
+
+    @property
+    def near(self) -> float:
+        """The height from which `transform` is accurate enough for the density's share."""
+        return 0.0 if self.probability == 1 else self.far
+
+    def transform(self, s: ComplexArray) -> Disc:
+        """Return D(s) for |Im s| >= near."""
+        if self.back:
+            s = 1 - s
+        return self._whole(s) if self.probability == 1 else self._by_parts(s)
+
+    def _whole(self, s: ComplexArray) -> Disc:
+        """e^(-b/2) sinh((s - 1/2) b) / (2s - 1)."""
+        bound = self.parameters[0]
+        x = (Disc.exactly(s) - 0.5) * Disc.over(bound)
+        close = np.abs(x.value) < _CLOSE
+        if np.any(close):
+            x = Disc.where(close, Disc.exactly(_CLOSE), x)
+        return x.sinh() / x * Disc.over(exp(-bound / 2) * bound / 2)
+
+    def _by_parts(self, s: ComplexArray) -> Disc:
+        bound, q = self.parameters
+        log_c = -bound / 2 + log(q) / 2 - log(Interval.of(4))
+        after = Disc.exactly(s) + 1
+        total = Disc.exactly(np.zeros(s.shape, dtype=np.complex128))
+        for (y, z), side in zip(self._ends, (-1, 1), strict=True):
+            z_here = q * exp(bound * side)
+            level = Disc.over(log_c - log(z_here) * 1.5)
+            lead = (after * Disc.over(log(z_here + (1 - q))) + level).exp() / after
+            series = np.ones_like(s)
+            for m in range(_TERMS - 1, 0, -1):
+                series = 1 + series * ((m + 0.5) * (y / z)) / (s + m + 1)
+            total = total + lead * Disc.within(series, _SERIES) * side
+        y, z = self._ends[0]
+        left = _LOG_RISING + _TERMS * (math.log(y / z) - np.log(np.abs(s.imag)))
+        tilts = [float(np.max(s.real)) * math.log(end[0]) for end in self._ends]
+        whole = self.mass * math.exp(max(tilts)) * _LOOSE
+        return total + Disc(np.zeros_like(s), np.exp(left) * whole)
+
+    def variation(self, c: float) -> float:
+        """The total variation V of the tilted density on the line: |D(c + iu)| <= V/u.
+
+        C y^(c+1) z^(-3/2) has one stationary point at most, z (c - 1/2) = 3/2 (1 - q).
+        """
+        if self.back:
+            c = 1 - c
+        (_, low), (_, high) = self._ends
+        q = self.probability
+        turn = 1.5 * (1 - q) / (c - 0.5) if c > 0.5 else high
+        log_c = -self.bound / 2 + math.log(q) / 2 - math.log(4)
+        first, middle, last = (
+            math.exp(min(log_c + (c + 1) * math.log(1 - q + z) - 1.5 * math.log(z), 700.0))
+            for z in (low, min(max(turn, low), high), high)
+        )
+        return (first + abs(middle - first) + abs(last - middle) + last) * _LOOSE
+
+    def above(self, x: Array) -> Above:
+        """Return the masses above x and the excess over it."""
+        if self.back:
+            return self._below(x)
+        y, all_, none = self._inner(x)
+        b, q = self.bound, self.probability
+        part = -np.expm1(-(b - y) / 2)
+        p = np.exp(-(b + y) / 2) * part / 2
+        over = np.where(all_, -self.mass * np.expm1(np.minimum(x, 0.0)), q * part * part / 2)
+        return Above(
+            np.where(none, 0.0, p),
+            np.where(none, 0.0, (1 - q) * p + q * part / 2),
+            np.where(none, 0.0, over),
+        )
+
+    def _below(self, x: Array) -> Above:
+        """The same below -x, with P and Q exchanged."""
+        y, none, all_ = self._inner(-x)
+        b, q = self.bound, self.probability
+        part = -np.expm1(-(b + y) / 2)
+        p = (1 - q) * part / 2 + q * np.exp((y - b) / 2) * part / 2
+        with np.errstate(over="ignore"):
+            inside = q * np.exp(np.minimum(x, 700.0) + y) * part * part / 2
+        over = np.where(all_, -self.mass * np.expm1(np.minimum(x, 0.0)), inside)
+        return Above(
+            np.where(none, 0.0, p), np.where(none, 0.0, part / 2), np.where(none, 0.0, over)
+        )
+
+    def _inner(self, x: Array) -> tuple[Array, Mask, Mask]:
+        """Return l within [-b, b], and whether x is below or above all of the part."""
+        b, q = self.bound, self.probability
+        if q == 1:
+            y = x
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                y = np.log1p(np.expm1(np.minimum(x, 2 * b)) / q)
+            y = np.where(np.isnan(y), -np.inf, y)
+        return np.clip(y, -b, b), y <= -b, y >= b
+
+    def box(self) -> float | None:
+        """Return b if the part has P-density e^(-(l + b)/2)/4 on [-b, b]; else None."""
+        return self.bound if self.probability == 1 else None
+
+    def reversed(self) -> "LaplaceDensity":
+        """Exchange P and Q: the loss changes its sign."""
+        return (
+            self
+            if self.probability == 1
+            else LaplaceDensity(self.bound, self.probability, not self.back)
+        )
 
 
 @final
@@ -66,11 +236,6 @@ class LaplaceLaw(LossLaw):
 
     epsilon: float
     probability: float = 1.0
-
-    @property
-    @override
-    def strip(self) -> tuple[float, float]:
-        return -math.inf, math.inf
 
     @property
     @override
@@ -113,21 +278,13 @@ class LaplaceLaw(LossLaw):
         return self.loss(np.asarray([-self.epsilon, self.epsilon]))[0]
 
     @override
-    def split(self) -> Split | None:
-        low, high = self.ends.tolist()
-        if self.density.far * (high - low) > _MOST_PHASE:
-            return None
-        log_mass = np.asarray([0.0, -self.epsilon]) - math.log(2)
-        return Split(log_mass, self.ends, self.density)
-
-    @override
     def prepared(self, span: Span) -> "LaplaceNodes":
         height = min(span.height, self.density.far)
         low, high = self.ends.tolist()
         ends = np.asarray([span.low, span.high])
         enough = self._log_size(ends) + _QUADRATURE
         panels = 1 + int(height * (high - low) / (2 * _PACE))
-        # What no panels can follow, or too many, is not known, and takes no time.
+        # A phase that takes too many panels is not followed: K is unknown.
         if panels > _LONGEST:
             return LaplaceNodes(self, _points(self, 1), 1, height)
         while True:
@@ -233,7 +390,7 @@ class LaplaceNodes(LossNodes):
         return _real_at(self, float(c[0])) if c.size == 1 else self.real_at(c)
 
     def real_at(self, c: Array) -> RealCumulant:
-        """Return it, computed."""
+        """Compute K at real points."""
         return self.points.real(c, self._wrong(c, c))
 
     @override
@@ -289,6 +446,15 @@ class LaplaceNodes(LossNodes):
     def at(self, s: ComplexArray) -> ComplexArray:
         return self.points.at(s)
 
+    @property
+    @override
+    def split(self) -> Split | None:
+        law, ends = self.law, self.law.ends
+        if law.density.far * float(ends[1] - ends[0]) > _MOST_PHASE:
+            return None
+        log_mass = np.asarray([0.0, -law.epsilon]) - math.log(2)
+        return Split(log_mass, ends, law.density)
+
     @override
     def shares(self, c: float) -> tuple[float, float]:
         return _shares(self, c)
@@ -298,15 +464,11 @@ class LaplaceNodes(LossNodes):
         atoms, variation = self.shares(c)
         return np.minimum((Disc.exactly(variation) / u + atoms).log().upper, 0.0)
 
-    @override
-    def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        return np.full(u.shape, math.inf)
-
 
 def _joined(parts: list[Disc]) -> Disc:
     values, errors = zip(*parts, strict=True)
     error = np.concatenate(errors)
-    # Where the transform is not followed nothing is known.
+    # Where the phase is not followed, nothing is known.
     return Disc(np.concatenate(values), np.where(np.isnan(error), np.inf, error))
 
 
@@ -324,7 +486,7 @@ def _atoms_of(law: LaplaceLaw) -> tuple[Disc, Disc]:
 
 @lru_cache(maxsize=16)
 def _real_at(nodes: LaplaceNodes, c: float) -> RealCumulant:
-    """Return K at one point: its shares, its decay and a mixture's ask for the same."""
+    """Return K at one point. The shares, the decay and a mixture need it again."""
     return nodes.real_at(np.asarray([c]))
 
 
@@ -336,7 +498,7 @@ def _range_of(law: LaplaceLaw) -> tuple[float, float]:
 
 @lru_cache(maxsize=16)
 def _shares(nodes: LaplaceNodes, c: float) -> tuple[float, float]:
-    """Return what `shares` does; the decay asks for it at several heights."""
+    """Return the shares. The decay needs them at several heights."""
     at = np.asarray([c])
     real = nodes.real(at)
     whole = (-Disc.of(real.value, real.error)).exp()

@@ -11,7 +11,7 @@ from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray, Numbers
 from neyman.numerics._disc import Disc
 from neyman.numerics._interval import Interval
-from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
+from neyman.numerics._laws._loss_law import ClosedLaw, RealCumulant
 from neyman.numerics._primitives import exp, log, log1p, sinh
 from neyman.overriding import override
 
@@ -19,15 +19,15 @@ __all__ = ["LogisticLaw"]
 
 # Terms of the series below 1: the last is below 1e-30.
 _TERMS = 14
-# What their quotient is off by: it is a sum of positive terms at z = 1, and near 1/6 elsewhere.
+# The relative error of their quotient: a sum of positive terms at z = 1, near 1/6 elsewhere.
 _QUOTIENT = 2.0**-48
-# What the logarithms of the decay are off by: differences of numbers of up to 100.
+# The error of the logarithms of the decay: differences of numbers up to 100.
 _DECAY = 2.0**-43
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class LogisticLaw(LossLaw, LossNodes):
+class LogisticLaw(ClosedLaw):
     """Density e^((eta - l)/2) / (2 (e^eta - 1)) on [-eta, eta] under P.
 
     K(s) = log S((2s - 1) h) - log S(h), h = eta/2, S(z) = sinh(z)/z, which is even. With
@@ -38,22 +38,9 @@ class LogisticLaw(LossLaw, LossNodes):
 
     @property
     @override
-    def strip(self) -> tuple[float, float]:
-        return -math.inf, math.inf
-
-    @property
-    @override
     def range(self) -> tuple[float, float]:
         most = float(Interval.decimal(self.eta).upper)
         return -most, most
-
-    @override
-    def prepared(self, span: Span) -> "LogisticLaw":  # noqa: ARG002
-        return self
-
-    @override
-    def sketched(self, span: Span) -> "LogisticLaw":  # noqa: ARG002
-        return self
 
     @override
     def real(self, c: Array) -> RealCumulant:
@@ -152,7 +139,7 @@ class LogisticLaw(LossLaw, LossNodes):
 
 
 class _Shape(NamedTuple):
-    """What depends on eta alone: h = eta/2, 4 h^2 and log S(h)."""
+    """The constants h = eta/2, 4 h^2 and log S(h)."""
 
     h: Disc
     square: Disc

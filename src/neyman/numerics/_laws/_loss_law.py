@@ -1,12 +1,13 @@
-"""What the contour asks of the law of a loss, and sums of independent losses."""
+"""The interface of laws of losses for the contour, and sums of independent losses."""
 
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple, final
+from typing import NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 
@@ -15,18 +16,26 @@ from neyman.numerics._complex import ComplexArray
 from neyman.numerics._disc import Disc
 from neyman.numerics._laws._shifts import Shifts
 from neyman.numerics._laws._split import Split
-from neyman.numerics._laws._strata import Likeness, representatives
 from neyman.overriding import override
 
-__all__ = ["LossLaw", "LossNodes", "LossSum", "RealCumulant", "Span", "SumNodes"]
+__all__ = [
+    "ClosedLaw",
+    "Copies",
+    "LossLaw",
+    "LossNodes",
+    "LossSum",
+    "RealCumulant",
+    "Span",
+    "SumNodes",
+]
 
 
-# Counts of copies that ask for different shifts of a line.
+# Counts of copies with a larger ratio are given different shifts of a path.
 _UNLIKE = 4.0
 
 
 class Span(NamedTuple):
-    """A part of the strip: real parts in [low, high], imaginary parts up to `height`."""
+    """A part of the complex plane: real parts in [low, high], imaginary parts up to `height`."""
 
     low: float
     high: float
@@ -49,7 +58,7 @@ class LossNodes(ABC):
 
     @property
     def copies(self) -> float:
-        """How many losses it is the sum of."""
+        """The number of losses in the sum."""
         return 1.0
 
     @abstractmethod
@@ -57,24 +66,24 @@ class LossNodes(ABC):
         """K at real points c of the span."""
 
     def most(self, c: Array) -> Array:
-        """Bound K at real points c of the span from above, with little lost."""
+        """Bound K at real points c of the span closely from above."""
         real = self.real(c)
         return real.value + real.error
 
     def sketch(self, c: Array) -> RealCumulant:
-        """K at real points c of the span, about."""
+        """Estimate K at real points c of the span."""
         return self.real(c)
 
     @abstractmethod
     def line(self, c: float, u: Array) -> Disc:
-        """K(c + iu), u equally spaced from 0 to the height: e^K is within e^value (e^error - 1).
+        """Return K(c + iu), u equally spaced from 0 to the height.
 
-        K(c) itself is better had by `real`.
+        e^K is within |e^value| (e^error - 1). `real` gives K(c) itself with a smaller error.
         """
 
     @abstractmethod
     def at(self, s: ComplexArray) -> ComplexArray:
-        """K at any points above and below the span, about."""
+        """Estimate K at any points above and below the span."""
 
     @abstractmethod
     def decay(self, c: float, u: Array, count: float) -> Array:
@@ -83,20 +92,28 @@ class LossNodes(ABC):
         Args:
             c: real point of the span.
             u: positive.
-            count: how many copies will be multiplied, a hint at which u will matter.
+            count: the number of copies, by which the shift of the path is chosen.
         """
 
-    @abstractmethod
-    def decay_integral(self, c: float, u: Array, count: float) -> Array:
-        """Bound the logarithm of the integral of |e^(K(c + iv) - K(c))| dv/v over v >= u."""
+    def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
+        """Bound log ∫ |e^(K(c + iv) - K(c))| dv/v over v >= u; infinite where none is known.
+
+        Arguments as in `decay`.
+        """
+        return np.full(u.shape, math.inf)
 
     def parted(self, c: float, u: Array) -> tuple[Disc, Disc]:
-        """Return K by `line`, and the share that the transform of what is no atom has of e^K."""
+        """Return K by `line`, and the share of the density in e^K, as opposed to the atoms."""
         return self.line(c, u), Disc(np.ones(u.shape, dtype=np.complex128), np.zeros(u.shape))
 
     def shares(self, c: float) -> tuple[float, float]:  # noqa: ARG002
         """Bound |e^K| of the atoms, and u times that of the rest, over e^K(c)."""
         return 0.0, np.inf
+
+    @property
+    def split(self) -> Split | None:
+        """The atoms and the rest apart; None if there are no atoms, or too many."""
+        return None
 
 
 class LossLaw(ABC):
@@ -105,14 +122,9 @@ class LossLaw(ABC):
     __slots__ = ()
 
     @property
-    @abstractmethod
-    def strip(self) -> tuple[float, float]:
-        """The open interval of real s where K is finite."""
-
-    @property
     def usable(self) -> tuple[float, float]:
-        """The part of the strip where K is worth computing: the whole unless a law says less."""
-        return self.strip
+        """The interval of real s where K is worth computing. K is finite at every s."""
+        return -math.inf, math.inf
 
     @property
     @abstractmethod
@@ -125,32 +137,54 @@ class LossLaw(ABC):
 
     @abstractmethod
     def sketched(self, span: Span) -> LossNodes:
-        """Return the same cheaply, with errors of no account: for finding one's way."""
+        """Return a cheap estimate of the same, by which lines are planned."""
+
+    @classmethod
+    def together(
+        cls, copies: "Sequence[Copies]", span: Span, *, sketch: bool
+    ) -> "list[tuple[LossNodes, float]]":
+        """Prepare, or sketch, several laws of this class. Laws that share nodes override it.
+
+        Returns:
+            nodes, and how often each counts.
+        """
+        return [(law.sketched(span) if sketch else law.prepared(span), n) for law, n in copies]
 
     @property
     def wide(self) -> bool:
-        """Whether nodes for both sides of the unit interval cost no more than for one."""
+        """Whether nodes for both sides of the unit interval cost no more than for one side."""
         return False
-
-    @property
-    def likeness(self) -> Likeness | None:
-        """Return what tells which laws are alike; None if nothing does."""
-        return None
-
-    def split(self) -> Split | None:
-        """Return the atoms and the rest apart; None if there are none, or too many."""
-        return None
 
     def from_one_normal(self, *, reversed_: bool) -> Shifts | None:  # noqa: ARG002
         """Return Q's means >= 0 and weights where P, or Q if reversed, is N(0, 1); else None."""
         return None
 
     def cumulant(self, s: ComplexArray) -> ComplexArray:
-        """Return K at any complex points of the strip, about."""
+        """Estimate K at any complex points."""
         if not s.size:
             return s
         height = float(np.max(np.abs(s.imag)))
         return self.prepared(Span(float(s.real.min()), float(s.real.max()), height)).at(s)
+
+
+class ClosedLaw(LossLaw, LossNodes):
+    """A law with formulas that hold for every s, so that nothing has to be prepared."""
+
+    __slots__ = ()
+
+    @final
+    @override
+    def prepared(self, span: Span) -> Self:  # noqa: ARG002
+        return self
+
+    @final
+    @override
+    def sketched(self, span: Span) -> Self:  # noqa: ARG002
+        return self
+
+
+# A law, and how many independent copies of its loss are added.
+Copies: TypeAlias = tuple[LossLaw, float]
 
 
 @final
@@ -198,7 +232,7 @@ class SumNodes(LossNodes):
         )
 
     def _total(self, parts: Iterable[Disc]) -> Disc:
-        """Add them as often as they count."""
+        """Add the parts, each as often as it counts."""
         counted = (
             part if count == 1 else part * count
             for part, (_, count, _) in zip(parts, self.terms, strict=True)
@@ -255,13 +289,8 @@ class LossSum(LossLaw):
 
     @classmethod
     def of(cls, law: LossLaw) -> "LossSum":
-        """Return the one law as a sum."""
+        """Return the sum that is one copy of a law."""
         return cls(((law, 1.0, False),))
-
-    @property
-    @override
-    def strip(self) -> tuple[float, float]:
-        return _intersection([(law.strip, back) for law, _, back in self.terms])
 
     @property
     @override
@@ -286,25 +315,28 @@ class LossSum(LossLaw):
 
     @override
     def prepared(self, span: Span) -> SumNodes:
-        return SumNodes(
-            tuple(
-                (law.prepared(_reversed(span) if reversed_ else span), count, reversed_)
-                for law, count, reversed_ in self.terms
-            )
-        )
+        return self._nodes(span, sketch=False)
 
     @override
     def sketched(self, span: Span) -> SumNodes:
-        terms = representatives(self.terms, lambda law: law.likeness)
+        return self._nodes(span, sketch=True)
+
+    def _nodes(self, span: Span, *, sketch: bool) -> SumNodes:
+        alike: dict[tuple[type[LossLaw], bool], list[Copies]] = defaultdict(list)
+        for law, count, back in self.terms:
+            alike[type(law), back].append((law, count))
         return SumNodes(
             tuple(
-                (law.sketched(_reversed(span) if reversed_ else span), count, reversed_)
-                for law, count, reversed_ in terms
+                (nodes, count, back)
+                for (kind, back), copies in alike.items()
+                for nodes, count in kind.together(
+                    copies, _reversed(span) if back else span, sketch=sketch
+                )
             )
         )
 
     def times(self, count: int) -> "LossSum":
-        """Return so many independent copies."""
+        """Return the sum of `count` independent copies."""
         return LossSum(tuple((law, n * count, back) for law, n, back in self.terms))
 
     def reversed(self) -> "LossSum":

@@ -18,9 +18,9 @@ from neyman.overriding import override
 
 __all__ = ["MixedLaw"]
 
-# From there on e^K is summed beside the largest.
+# From this K on, e^K is summed relative to the largest part.
 _LARGE = 300.0
-# What a weight, a quotient that was rounded, is off by.
+# The relative error of a weight, which is a rounded quotient.
 _WEIGHT = 2.0**-53
 
 
@@ -31,11 +31,6 @@ class MixedLaw(LossLaw):
 
     weights: tuple[float, ...]
     laws: tuple[LossSum, ...]
-
-    @property
-    @override
-    def strip(self) -> tuple[float, float]:
-        return max(law.strip[0] for law in self.laws), min(law.strip[1] for law in self.laws)
 
     @property
     @override
@@ -65,7 +60,7 @@ class MixedNodes(LossNodes):
         return Disc.within(np.asarray(self.weights), _WEIGHT)
 
     def _of(self, parts: list[RealCumulant]) -> RealCumulant:
-        """Return K of what is known of the parts."""
+        """Return K of the mixture from K of its parts."""
         value, error, slopes, bends = (np.asarray([p[i] for p in parts]) for i in range(4))
         part = Disc.of(value.T, error.T)
         if np.all(np.abs(value) < 1):
@@ -74,7 +69,7 @@ class MixedNodes(LossNodes):
             top = value.max(axis=0)
             whole = (part - top[..., None]).exp().dot(self._known).log() + top
         with np.errstate(invalid="ignore"):
-            # Beyond what doubles hold there are no shares, and no answer.
+            # Beyond the doubles the shares are nan.
             logs = value - whole.value.real + np.log(np.asarray(self.weights))[:, None]
         return RealCumulant(whole.value.real, whole.error, *_derivatives(logs, slopes, bends))
 
@@ -114,7 +109,7 @@ class MixedNodes(LossNodes):
         return complex_log1p(total)
 
     def log_shares(self, c: float) -> Disc:
-        """Return the logs of what the parts have of e^K(c)."""
+        """Return the logs of the parts' shares of e^K(c)."""
         parts = [nodes.real(np.asarray([c])) for nodes in self.nodes]
         value, error = (np.concatenate([p[i] for p in parts]) for i in range(2))
         whole = self._of(parts)
@@ -122,7 +117,7 @@ class MixedNodes(LossNodes):
 
     def _weighed(self, c: float, bounds: list[Array]) -> Array:
         """Bound log Σ share_i e^bound_i from above."""
-        # What is far below is raised to where the doubles hold it.
+        # Bounds far below are raised into the range of the doubles.
         raised = np.maximum(np.asarray(bounds).T, -_LARGE)
         found = (_log_shares(self, c) + raised).exp().sum().log().upper
         return np.where(np.isnan(found), np.inf, found)
@@ -138,7 +133,7 @@ class MixedNodes(LossNodes):
 
 
 def _derivatives(log_share: Array, slopes: Array, bends: Array) -> tuple[Array, Array]:
-    """Return about those of the whole, from the parts'."""
+    """Estimate the derivatives of the mixture's K from those of the parts."""
     share = np.exp(log_share)
     slope = (share * slopes).sum(axis=0)
     return slope, (share * (slopes**2 + bends)).sum(axis=0) - slope**2
@@ -146,5 +141,5 @@ def _derivatives(log_share: Array, slopes: Array, bends: Array) -> tuple[Array, 
 
 @lru_cache(maxsize=16)
 def _log_shares(nodes: MixedNodes, c: float) -> Disc:
-    """Remember them; the decay asks for them at several heights."""
+    """Return the shares. The decay needs them at several heights, so that they are kept."""
     return nodes.log_shares(c)

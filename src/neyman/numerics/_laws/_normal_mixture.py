@@ -28,7 +28,7 @@ __all__ = ["NormalMixtures"]
 # Exponents up to it are exponentiated one by one.
 _HUGE = 600.0
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
-# What means and weights, which were rounded, are off by.
+# The relative error of means and weights, which are rounded.
 _ROUNDED = 2.0**-53
 
 
@@ -61,7 +61,7 @@ class NormalMixtures:
 
     @quiet
     def _about(self, z: Array) -> Risen:
-        """Return l(z) with no bound of its error; as accurate where it is small."""
+        """Estimate l(z), with relative accuracy where it is small."""
         p, q = _exponents(self.p, z), _exponents(self.q, z)
         a, b = np.asarray(self.p.weights), np.asarray(self.q.weights)
         r = (np.expm1(q) @ b - np.expm1(p) @ a) / (np.exp(p) @ a)
@@ -139,7 +139,7 @@ class NormalMixtures:
 
 
 def _monotone(found: Bracket, at: Array) -> Bracket:
-    """Return what brackets of an increasing function say of each other."""
+    """Tighten brackets of an increasing function by those at smaller and larger arguments."""
     order, (lower, upper) = np.argsort(at, kind="stable"), (end.copy() for end in found)
     lower[order] = np.maximum.accumulate(lower[order])
     upper[order] = np.minimum.accumulate(upper[order][::-1])[::-1]
@@ -167,7 +167,7 @@ def _log_sum(logs: Interval) -> Interval:
     top = np.max(logs.upper, axis=-1)
     top = np.where(np.isfinite(top), top, 0.0)
     total = Disc.over(exp(logs - top[..., None])).sum().log() + top
-    # Where all are nothing, so is the sum.
+    # The sum of nothing but zeros is 0.
     nothing = np.all(np.isneginf(logs.upper), axis=-1)
     return Interval(
         np.where(nothing, -np.inf, total.lower), np.where(nothing, -np.inf, total.upper)

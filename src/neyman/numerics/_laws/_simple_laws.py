@@ -9,20 +9,20 @@ import numpy as np
 from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray, Numbers
 from neyman.numerics._disc import Disc, decimal
-from neyman.numerics._laws._loss_law import LossLaw, LossNodes, RealCumulant, Span
+from neyman.numerics._laws._loss_law import ClosedLaw, RealCumulant
 from neyman.numerics._laws._split import Split
 from neyman.numerics._laws._weighted import WeightedLosses
 from neyman.overriding import override
 
 __all__ = ["AtomicLaw", "NormalLaw"]
 
-# What the weights and r of atoms may be off by, relatively.
+# The relative error of the weights and of r of atoms.
 _GIVEN = 2.0**-46
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class NormalLaw(LossLaw, LossNodes):
+class NormalLaw(ClosedLaw):
     """L is N(-m/2, m) under P, m = mu^2: K(s) = m s (s - 1) / 2, and |phi(u)| = e^(-m u^2/2).
 
     The double stands for what it prints as.
@@ -37,21 +37,8 @@ class NormalLaw(LossLaw, LossNodes):
 
     @property
     @override
-    def strip(self) -> tuple[float, float]:
-        return -math.inf, math.inf
-
-    @property
-    @override
     def range(self) -> tuple[float, float]:
         return -math.inf, math.inf
-
-    @override
-    def prepared(self, span: Span) -> "NormalLaw":  # noqa: ARG002
-        return self
-
-    @override
-    def sketched(self, span: Span) -> "NormalLaw":  # noqa: ARG002
-        return self
 
     @override
     def real(self, c: Array) -> RealCumulant:
@@ -92,29 +79,16 @@ class NormalLaw(LossLaw, LossNodes):
 
 @final
 @dataclass(frozen=True, slots=True)
-class AtomicLaw(LossLaw, LossNodes):
+class AtomicLaw(ClosedLaw):
     """Finitely many values, with no mass of Q where P has none nor the reverse."""
 
     points: WeightedLosses
 
     @property
     @override
-    def strip(self) -> tuple[float, float]:
-        return -math.inf, math.inf
-
-    @property
-    @override
     def range(self) -> tuple[float, float]:
         low, high = float(np.min(self.points.loss)), float(np.max(self.points.loss))
         return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
-
-    @override
-    def prepared(self, span: Span) -> "AtomicLaw":  # noqa: ARG002
-        return self
-
-    @override
-    def sketched(self, span: Span) -> "AtomicLaw":  # noqa: ARG002
-        return self
 
     def _wrong(self, c: Array) -> Array:
         """Bound the error of e^K over |s (s - 1)| from that of each r and each weight."""
@@ -148,10 +122,7 @@ class AtomicLaw(LossLaw, LossNodes):
     def decay(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
         return np.zeros(u.shape)
 
-    @override
-    def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        return np.full(u.shape, math.inf)
-
+    @property
     @override
     def split(self) -> Split:
         order = np.argsort(self.points.loss)

@@ -1,14 +1,14 @@
-"""The law of a loss split into atoms and a density: its transform decays, theirs does not."""
+"""The law of a loss split into atoms, whose transform does not decay, and a density."""
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple, final
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple, final
 
 from neyman.numerics._bracket import Array
 
-__all__ = ["Above", "Density", "Split"]
+if TYPE_CHECKING:
+    from neyman.numerics._laws._laplace_law import LaplaceDensity
+
+__all__ = ["Above", "Split"]
 
 
 class Above(NamedTuple):
@@ -19,39 +19,22 @@ class Above(NamedTuple):
     excess: Array
 
 
-class Density(ABC):
-    """The part of a law that has a density; each value within 16 ULP, relatively, for its x."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def above(self, x: Array) -> Above:
-        """Return the masses above x and the excess over it."""
-
-    @abstractmethod
-    def box(self) -> float | None:
-        """Return b if the part has P-density e^(-(l + b)/2)/4 on [-b, b]; else None."""
-
-    @abstractmethod
-    def reversed(self) -> "Density":
-        """P and Q exchanged, L -> -L."""
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Atoms, by their logarithmic P-masses and losses, and the rest, if there is any."""
+    """Atoms and a density.
+
+    Attributes:
+        log_mass: logs of the atoms' masses under P.
+        loss: the atoms' losses.
+        density: the rest of the law; None if there is none.
+    """
 
     log_mass: Array
     loss: Array
-    density: Density | None
+    density: "LaplaceDensity | None"
 
     def reversed(self) -> "Split":
-        """P and Q exchanged, L -> -L."""
+        """Exchange P and Q: the loss changes its sign."""
         density = None if self.density is None else self.density.reversed()
         return Split((self.log_mass + self.loss)[::-1], -self.loss[::-1], density)
-
-    @property
-    def log_total(self) -> float:
-        """Logarithm of the P-mass of the atoms."""
-        return float(np.logaddexp.reduce(self.log_mass))

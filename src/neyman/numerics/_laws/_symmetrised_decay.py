@@ -1,4 +1,4 @@
-"""How the transform of a symmetrised sampled Gaussian falls: |e^(K(c + iv) - K(c))|, all v >= u.
+"""Bounds of |e^(K(c + iv) - K(c))| for all v >= u, for a symmetrised sampled Gaussian.
 
 ψ(v) = e^(K(c + iv) - K(c)) is the transform of a law with an atom at 0, so |ψ| moves by at most
 E|L - m| <= σ a unit of v: bounds on a grid bound all between, and A + V/v what lies beyond.
@@ -16,10 +16,10 @@ from neyman.numerics._laws._symmetrised_panels import ORDER, Panels
 
 __all__ = ["Tilted"]
 
-# Phases of more than so many radians a panel are not followed.
+# The largest phase, in radians, that is followed on a panel.
 _PACE = 16.0
 _MOST_POINTS = 4000
-# What a product of two numbers is off by, relatively, and a sine or a cosine.
+# The relative error of a product, and the error of a sine or a cosine.
 _PHASE, _WAVE = 2.0**-53, 2.0**-50
 # So many deviations of the sum of all copies nothing has fallen yet.
 _NOT_YET = 3.0

@@ -29,7 +29,7 @@ from neyman.overriding import override
 
 __all__ = ["SymmetrisedGaussianLaw"]
 
-# What r of a point is off by, relatively, and the exponent of a mirrored one.
+# The relative error of r of a point, and the error of the exponent of a mirrored one.
 _GIVEN = 2.0**-47
 _QUADRATURE, _WINDOW, _MOST_PANELS = 2.0**-54, 48.0, 2**10
 # Panels that are laid at most: each takes about a kilobyte.
@@ -53,11 +53,6 @@ class SymmetrisedGaussianLaw(LossLaw):
 
     @property
     @override
-    def strip(self) -> tuple[float, float]:
-        return -math.inf, math.inf
-
-    @property
-    @override
     def range(self) -> tuple[float, float]:
         return -math.inf, math.inf
 
@@ -76,7 +71,7 @@ class SymmetrisedGaussianLaw(LossLaw):
 
     def _on(self, width: float, span: Span) -> "SymmetrisedNodes":
         grown = max(span.high, 1 - span.low, 1.0)
-        # Of orders that take more panels than that little is known: the rest of the integral.
+        # Orders that need more panels have a large error: the rest of the integral.
         far = min((grown + 2) * self.mu + 14.0, _LONGEST * width)
         panels = Panels(self.half, np.arange(0.0, far, width), width)
         sizes = panels.plain(np.asarray([span.low, span.high]))
@@ -183,7 +178,3 @@ class SymmetrisedNodes(LossNodes):
         square = (gain.at(slice(h.size)) + gain.at(slice(h.size, None))).upper
         square = (Disc.exactly(np.maximum(square, 0.0)) / (h * h)).upper
         return math.nextafter(math.sqrt(float(np.fmin.reduce(square))), math.inf)
-
-    @override
-    def decay_integral(self, c: float, u: Array, count: float) -> Array:  # noqa: ARG002
-        return np.full(u.shape, math.inf)

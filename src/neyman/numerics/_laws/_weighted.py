@@ -28,18 +28,18 @@ __all__ = ["LOST", "TILT", "PointRows", "WeightedLosses", "logged", "waves"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
-# What log(1 + r) is off by, relatively, and a product with it, or a sum with such a product.
+# The relative error of log(1 + r); of a product with it, or a sum with such a product.
 _LOSS, TILT = 2.0**-49, 2.0**-48
-# The weights that stand for themselves are e^log_weight within this.
+# The relative error of e^log_weight as a weight.
 _EXPONENT = np.asarray(2.0**-50)
-# What log(1 + r) - r is off by where the logarithm is: it loses a digit from |r| = 1/2 on.
+# The relative error of log(1 + r) - r: it loses a digit from |r| = 1/2 on.
 _BENT = 2.0**-46
-# Up to it e^y - 1 - y is summed by moments, of so many orders.
+# Up to |y| = 2, e^y - 1 - y is summed by moments, with these coefficients.
 _SMALL = 2.0
 _SHARES = np.asarray([1 / math.factorial(k) for k in range(2, 26)])
-# What that loses, of the sum of |weight y^2/2|: see `_by_moments`.
+# The error of that, as a share of the sum of |weight y^2/2|: see `_by_moments`.
 _MOMENTS = 360 * 2.0**-53
-# What a factor of a wave loses: e^iy and a product.
+# The relative error of a factor of a wave: e^iy and a product.
 _FACTOR = 12 * 2.0**-53
 # Beyond, exponents are added before exp is taken.
 _HUGE = 600.0
@@ -52,58 +52,73 @@ _UNDERFLOW = 1e-40
 @final
 @dataclass(frozen=True, slots=True)
 class WeightedLosses:
-    """Points with log weights under P, losses l and r = e^l - 1.
+    """Points with weights under P, losses l and r = e^l - 1; of one law, or of several.
 
-    Weights and r stand for themselves; what they are off by is said by whoever asks.
+    Weights and r count as exact here. The caller adds the errors that they have.
+
+    Attributes:
+        log_weight: shape (points,); for several laws (laws, points), or (1, points) if they share
+            their weights.
+        weight: its exponential.
+        loss: l, shape (points,) or (laws, points).
+        r: in the shape of `loss`.
+        drift: E_P[l - r] of each law.
+        mean: E_P[r] of each law: 0, but for what the points miss.
     """
 
     log_weight: Array
     weight: Array
     loss: Array
     r: Array
-    drift: Disc  # E_P[l - r]
-    mean: Disc  # E_P[r]: 0, but for what the points miss
+    drift: Disc
+    mean: Disc
 
     @classmethod
     def of(cls, log_weight: Array, r: Array, loss: Array | None = None) -> "WeightedLosses":
-        """Compute what does not depend on s."""
+        """Compute what does not depend on s; `loss` is log(1 + r) unless it is given."""
         weight = np.exp(log_weight)
         known = np.log1p(r) if loss is None else loss
         bent = Disc.within(log1p_minus(r, known), _BENT)
         return cls(log_weight, weight, known, r, bent.dot(weight), Disc.exactly(r).dot(weight))
 
     def _tilts(self, c: Array) -> tuple[Array, Mask | None]:
-        """Return y = cl, and where e^y leaves the doubles, if anywhere."""
-        y = np.multiply.outer(c, self.loss)
+        """Return y = cl, with an axis of c before the points, and where e^y leaves the doubles."""
+        y = self.loss[..., None, :] * c[:, None]
         return y, y > _HUGE if np.max(y, initial=0.0) > _HUGE else None
 
     def real(self, c: Array, wrong: Array) -> RealCumulant:
-        """K at real c; `wrong` bounds an error of e^K from elsewhere.
+        """Return K at real c, shape (len(c),) or (laws, len(c)).
 
-        What y is off by moves the sum by its share of that of y (e^y - 1), all of one sign.
+        The error of y = cl moves the sum by the same share of the sum of y (e^y - 1), whose terms
+        have one sign.
+
+        Args:
+            c: one dimension.
+            wrong: bounds an error of e^K from elsewhere, in the shape of K.
         """
-        y, far = self._tilts(c)
+        (y, far), weight = self._tilts(c), self.weight[..., None, :]
         with np.errstate(over="ignore", invalid="ignore"):
-            lifted = self.weight * np.exp(y)
+            lifted = weight * np.exp(y)
             curved = Disc.exactly(y).expm1_minus()
             if far is None:
-                curved = curved.dot(self.weight)
+                curved = curved.dot(weight)
             else:
-                grown = (Disc.exactly(y) + Disc.of(self.log_weight, _EXPONENT)).exp()
-                curved = Disc.where(far, grown, curved * self.weight).sum()
+                grown = (Disc.exactly(y) + Disc.of(self.log_weight[..., None, :], _EXPONENT)).exp()
+                curved = Disc.where(far, grown, curved * weight).sum()
                 lifted = np.where(far, grown.value.real, lifted)
-            rise = (lifted - self.weight) @ self.loss
-            found = _with(curved + self.drift * c, wrong + np.abs(c * rise) * TILT)
-            total, drift = 1 + found.value.real, self.drift.value.real
-            slope = (rise + drift) / total
-            curvature = (lifted @ (self.loss * self.loss)) / total - slope * slope
+            rise = _along(lifted - weight, self.loss)
+            drift = self.drift.at((..., None))
+            found = _with(curved + drift * c, wrong + np.abs(c * rise) * TILT)
+            total = 1 + found.value.real
+            slope = (rise + drift.value.real) / total
+            curvature = _along(lifted, self.loss * self.loss) / total - slope * slope
             value, error = found.log1p()
         return RealCumulant(value, error, slope, curvature)
 
     def most(self, c: Array, wrong: Array) -> Array:
-        """Bound K at real c from above by e^y - 1, y = cl, and r apart; `wrong` as above.
+        """Bound K at real c from above by e^y - 1, y = cl, and r apart; arguments as in `real`.
 
-        What is lost is some units of E|e^y - 1| + E|cr| and not of K.
+        It is off by some units of E|e^y - 1| + E|cr|, and not of K.
         """
         y, far = self._tilts(c)
         if far is not None:
@@ -112,41 +127,44 @@ class WeightedLosses:
         risen = Disc.exactly(y).expm1()
         weighted = self.weight * self.loss
         # Of y (e^y - 1) and of |y|.
-        moved = risen.value.real @ weighted * c + np.abs(c) * np.sum(np.abs(weighted))
-        found = risen.dot(self.weight) - self.mean * c
+        moved = _along(risen.value.real, weighted) * c
+        moved = moved + np.abs(c) * np.sum(np.abs(weighted), axis=-1, keepdims=True)
+        found = risen.dot(self.weight[..., None, :]) - self.mean.at((..., None)) * c
         return _with(found, wrong + moved * TILT).log1p().upper
 
     def sketch(self, c: Array) -> RealCumulant:
-        """K at real c, about: within some units of E|cr| and of the sum for c = 0."""
-        y, square = np.multiply.outer(c, self.loss), self.loss * self.loss
-        drift, mean = self.drift.value.real, self.mean.value.real
+        """Estimate K at real c, within some units of E|cr| and of the sum for c = 0."""
+        (y, far), weight = self._tilts(c), self.weight[..., None, :]
+        drift, mean = (one.value.real[..., None] for one in (self.drift, self.mean))
         with np.errstate(over="ignore", invalid="ignore"):
-            rise = self.weight * np.expm1(np.minimum(y, _HUGE))
-            if np.any(y > _HUGE):
-                rise = np.where(y > _HUGE, np.exp(self.log_weight + y), rise)
+            rise = weight * np.expm1(y if far is None else np.minimum(y, _HUGE))
+            if far is not None:
+                rise = np.where(far, np.exp(self.log_weight[..., None, :] + y), rise)
             curved = rise.sum(axis=-1) - c * mean
-            slope = (rise @ self.loss + drift) / (1 + curved)
-            curvature = (rise @ square + self.weight @ square) / (1 + curved) - slope * slope
-            return RealCumulant(np.log1p(curved), np.zeros(c.shape), slope, curvature)
+            slope = (_along(rise, self.loss) + drift) / (1 + curved)
+            bend = _along(rise + weight, self.loss * self.loss)
+            curvature = bend / (1 + curved) - slope * slope
+            return RealCumulant(np.log1p(curved), np.zeros(curved.shape), slope, curvature)
 
     @property
     def row(self) -> "PointRows":
-        """The points as those of one law among several."""
-        return PointRows(self.log_weight, self.weight, self.loss[None], self.drift.at((None,)))
+        """The points with a row for each law."""
+        drift = Disc.of(np.atleast_1d(self.drift.value), np.atleast_1d(self.drift.error))
+        return PointRows(self.log_weight, self.weight, np.atleast_2d(self.loss), drift)
 
     def line(self, c: float, u: Array, wrong: Array) -> Disc:
-        """K(c + iu) for equally spaced u from 0; `wrong` as above."""
+        """Return K(c + iu) of a single law; arguments as in `PointRows.line`."""
         return self.row.line(c, u, wrong).at(0)
 
     def at(self, s: ComplexArray) -> ComplexArray:
-        """K at any complex points, with no bound of the error."""
-        return self.row.at(s)
+        """Estimate K of a single law at any complex points."""
+        return self.row.at(s)[..., 0]
 
     def tilted(self, c: float) -> Array:
-        """Return the weights of e^(cl), normalised."""
+        """Return the weights of the law tilted by e^(cl), which sum to 1 for each law."""
         log = self.log_weight + c * self.loss
-        share = np.exp(log - np.max(log))
-        return share / share.sum()
+        share = np.exp(log - np.max(log, axis=-1, keepdims=True))
+        return share / share.sum(axis=-1, keepdims=True)
 
 
 def logged(total: Disc) -> Disc:
@@ -166,15 +184,19 @@ def logged(total: Disc) -> Disc:
 @final
 @dataclass(frozen=True, slots=True)
 class PointRows:
-    """Points of several laws: common weights, and a row of losses l for each.
+    """Points of laws on a line. They may be complex, with Im l >= 0, so that e^(iul) only shrinks.
 
-    They may be complex, with Im l >= 0, so that e^(iul) only shrinks.
+    Attributes:
+        log_weight: shape (points,), (1, points) or (laws, points).
+        weight: its exponential.
+        loss: l, shape (laws, points).
+        drift: sums of weight (l - e^l + 1), shape (laws,).
     """
 
     log_weight: Numbers
     weight: Numbers
     loss: Numbers
-    drift: Disc  # sums of weight (l - e^l + 1)
+    drift: Disc
 
     @classmethod
     def of(cls, log_weight: Numbers, loss: Numbers, r: Numbers) -> "PointRows":
@@ -184,12 +206,12 @@ class PointRows:
         return cls(log_weight, weight, loss, drift)
 
     def line(self, c: float, u: Array, wrong: Array) -> Disc:
-        """Return K(c + iu) for each row, for equally spaced u from 0.
+        """Return K(c + iu), shape (laws, heights).
 
         Args:
             c: real part.
-            u: heights.
-            wrong: bounds an error of e^K from elsewhere, a row for each.
+            u: heights, equally spaced from 0.
+            wrong: bounds an error of e^K from elsewhere; heights along the last axis.
         """
         s: ComplexArray = np.asarray(c + 1j * u, np.complex128)
         small = np.abs(self.loss) * math.hypot(c, float(u[-1])) < _SMALL
@@ -208,7 +230,7 @@ class PointRows:
         scale = float(np.max(np.abs(s), initial=1e-300))
         columns = np.any(small, axis=0)
         x = np.where(small[:, columns], self.loss[:, columns] * scale, 0.0)
-        term = self.weight[columns] * x * x
+        term = self.weight[..., columns] * x * x
         bend = np.abs(term).sum(axis=1)[:, None] / 2
         moments = _powers(term, x, _SHARES.size).sum(axis=-1)
         powers = np.multiply.outer(np.ones(_SHARES.size), s / scale)
@@ -222,8 +244,8 @@ class PointRows:
         It is little, so that e^(sl) and 1 may be summed apart.
         """
         columns = np.any(far, axis=0)
-        far, loss, weight = far[:, columns], self.loss[:, columns], self.weight[columns]
-        log_weight = Disc.of(self.log_weight[columns], _EXPONENT)
+        far, loss, weight = far[:, columns], self.loss[:, columns], self.weight[..., columns]
+        log_weight = Disc.of(self.log_weight[..., columns], _EXPONENT)
         tilted = (Disc.within(s[0].real * loss, TILT) + log_weight).exp()
         if not np.all(far):
             loss, weight = np.where(far, loss, 0.0), np.where(far, weight, 0.0)
@@ -233,20 +255,22 @@ class PointRows:
         return waves(u, known, tilted) - (level.at((..., None)) * s + mass.at((..., None)))
 
     def at(self, s: ComplexArray) -> ComplexArray:
-        """Return K of the first row at any complex points, about."""
-        return turned_at(
-            self.log_weight, self.weight, self.loss[0], complex(self.drift.value[0]), s
+        """Estimate K at any complex points, with an axis of laws at the end."""
+        logs, weights = (
+            np.broadcast_to(x, self.loss.shape) for x in (self.log_weight, self.weight)
         )
+        rows = zip(logs, weights, self.loss, self.drift.value.tolist(), strict=True)
+        return np.stack([_cumulant_at(*row, s) for row in rows], axis=-1)
 
 
-def turned_at(
+def _cumulant_at(
     log_weight: Numbers, weight: Numbers, loss: Numbers, drift: complex, s: ComplexArray
 ) -> ComplexArray:
-    """Return K at any complex points from points that may be complex, about."""
+    """Estimate K of one law at any complex s, from points that may be complex."""
     y: ComplexArray = np.asarray(s[..., None] * loss, np.complex128)
     curved = expm1_minus(np.where(y.real < _HUGE, y, 0.0))
     far: ComplexArray = np.asarray(np.where(y.real < _HUGE, -np.inf, log_weight + y), np.complex128)
-    # Beyond the doubles the scale is taken out, and what it leaves of the rest is nothing.
+    # Beyond the doubles the scale is taken out. The rest is negligible then.
     top = np.maximum(np.max(far.real, axis=-1, initial=-np.inf) - _HUGE, 0.0)
     scale = np.exp(-top)
     total = (weight * curved).sum(axis=-1) + s * drift
@@ -284,7 +308,7 @@ def waves(u: Array, loss: Disc, tilted: Disc) -> Disc:
 
 
 def _powers(first: Numbers, factor: Numbers, many: int) -> ComplexArray:
-    """Return so many of first, first factor, first factor^2, ... along a new axis."""
+    """Return first, first factor, first factor^2, ..., `many` of them along a new axis."""
     found = np.empty((many, *first.shape), dtype=np.result_type(first, factor))
     found[0] = first
     for k in range(1, many):
@@ -293,7 +317,7 @@ def _powers(first: Numbers, factor: Numbers, many: int) -> ComplexArray:
 
 
 def _turned(first: Numbers, exponent: ComplexArray, many: int) -> ComplexArray:
-    """Return so many of first, first e^z, first e^2z, ... along a new axis.
+    """Return first, first e^z, first e^2z, ..., `many` of them along a new axis.
 
     Each by a factor e^(2^j z) for each binary digit of its number, so that errors hardly add up.
     """
@@ -305,6 +329,11 @@ def _turned(first: Numbers, exponent: ComplexArray, many: int) -> ComplexArray:
         np.multiply(found[:more], np.exp(exponent * done), out=found[done : done + more])
         done += more
     return found
+
+
+def _along(terms: Array, points: Array) -> Array:
+    """Return the sums of products along the points, for terms with an axis before them."""
+    return np.matmul(terms, points[..., None])[..., 0]
 
 
 def _with(found: Disc, wrong: Array) -> Disc:
