@@ -38,14 +38,22 @@ class Answer:
         self.columns = aggregate.reading.columns(noisy, noise, 0.95)
 
 
-def curve_of(x, y, *, mu, seed=1, **changed):
-    """Release as the door does, with seeded bits; mu=None adds as good as no noise."""
+def curves_of(x, y, *, mu, seeds, **changed):
+    """Release one question once for each seed of the bits; mu=None adds as good as no noise."""
     question = functional.regression(x, y, **(DECLARED | changed))
     noise = (
         ny.Gaussian(scale=1) if mu is None else ny.Gaussian.calibrate(question.sensitivity, mu=mu)
     )
-    noisy = noise.add_noise(question.compute(), SeededBits(seed))
-    return functional.function(Answer(question, noisy, noise), RegressionCurve)
+    exact = question.compute()
+    for seed in seeds:
+        noisy = noise.add_noise(exact, SeededBits(seed))
+        yield functional.function(Answer(question, noisy, noise), RegressionCurve)
+
+
+def curve_of(x, y, *, mu, seed=1, **changed):
+    """Release a question once."""
+    (curve,) = curves_of(x, y, mu=mu, seeds=[seed], **changed)
+    return curve
 
 
 def sine(x):
@@ -125,12 +133,8 @@ def test_the_automatic_reading_is_nearly_as_good_as_the_best_of_all_others():
 def test_the_noise_is_as_stated(doses, reading, neighbors):
     """Over 100 releases; a chi-square of 100 is outside [45, 180] with probability 1e-6."""
     at = np.array([0.0, 0.1, 0.25, 0.5])
-    found = np.array(
-        [
-            reading(curve_of(*doses, mu=1, seed=k, neighbors=neighbors, bandwidth=0.05))(at)
-            for k in range(100)
-        ]
-    )
+    curves = curves_of(*doses, mu=1, seeds=range(100), neighbors=neighbors, bandwidth=0.05)
+    found = np.array([reading(curve)(at) for curve in curves])
     stated = reading(curve_of(*doses, mu=1, neighbors=neighbors, bandwidth=0.05)).noise_sd(at)
     ratio = np.var(found, axis=0) / stated**2
     assert (ratio < 1.8).all()

@@ -34,14 +34,22 @@ def ask(times, observed, **changed):
     return survival(times, observed, **(DECLARED | changed))
 
 
-def curve_of(times, observed, *, mu, seed=1, **changed):
-    """Release as the door does, with seeded bits; mu=None adds as good as no noise."""
+def curves_of(times, observed, *, mu, seeds, **changed):
+    """Release one question once for each seed of the bits; mu=None adds as good as no noise."""
     question = ask(times, observed, **changed)
     noise = (
         ny.Gaussian(scale=1) if mu is None else ny.Gaussian.calibrate(question.sensitivity, mu=mu)
     )
-    noisy = noise.add_noise(question.compute(), SeededBits(seed))
-    return functional.function(Answer(question, noisy, noise))
+    exact = question.compute()
+    for seed in seeds:
+        noisy = noise.add_noise(exact, SeededBits(seed))
+        yield functional.function(Answer(question, noisy, noise))
+
+
+def curve_of(times, observed, *, mu, seed=1, **changed):
+    """Release a question once."""
+    (curve,) = curves_of(times, observed, mu=mu, seeds=[seed], **changed)
+    return curve
 
 
 def kaplan_meier(times, observed, at):
@@ -117,8 +125,7 @@ def test_no_value_raises_an_error_and_order_does_not_matter(trial):
 
 
 def test_the_curve_is_a_survival_curve_whatever_the_noise(trial):
-    for seed in range(20):
-        curve = curve_of(*trial, mu=0.1, seed=seed)
+    for curve in curves_of(*trial, mu=0.1, seeds=range(20)):
         values = curve(np.linspace(0, curve.until, 500))
         assert values[0] == 1
         assert (np.diff(values) <= 0).all()
@@ -130,9 +137,8 @@ def test_the_curve_is_a_survival_curve_whatever_the_noise(trial):
 def test_the_noise_of_the_number_at_risk_is_as_stated(trial, neighbors):
     """Over 100 releases; a chi-square of 100 is above 180 with probability 2e-6."""
     at = np.array([2.0, 5.0, 8.0])
-    found = np.array(
-        [curve_of(*trial, mu=0.5, seed=k, neighbors=neighbors).at_risk(at) for k in range(100)]
-    )
+    curves = curves_of(*trial, mu=0.5, seeds=range(100), neighbors=neighbors)
+    found = np.array([curve.at_risk(at) for curve in curves])
     stated = curve_of(*trial, mu=0.5, neighbors=neighbors).at_risk_sd(at)
     # Made monotone the noise is no larger, and with many events not much smaller.
     ratio = np.var(found, axis=0) / stated**2

@@ -84,11 +84,11 @@ def measured(spawn, life, place, another):
     return {"seconds": seconds, "lines": lines}
 
 
-def trial(spawn, named, life, way, kills, seed, watched):
-    """Return the findings after every kill, and how many kills met a living child."""
+def kills_of(spawn, named, life, way, kills, seed, watched):
+    """Kill until so many met a living child; give what was found after each, and whether it did."""
     dice = random.Random(seed)
     size = measured(spawn, life, named("measured"), named("lines"))
-    found, killed, ledgers = [], 0, 0
+    killed, ledgers = 0, 0
     while killed < kills:
         ledgers += 1
         assert ledgers < 2 * kills, "children outlive their killers; the trial has no power"
@@ -98,11 +98,19 @@ def trial(spawn, named, life, way, kills, seed, watched):
             assert status in (0, -signal.SIGKILL), reports
             killed += status == -signal.SIGKILL
             witness.reports += reports
-            found += witness.findings()
+            yield witness.findings(), status == -signal.SIGKILL
         reports, status = spawn(lambda report, place=witness.place: life(report, place)).finish()
         assert status == 0, reports
         witness.reports += reports
-        found += witness.findings()
+        yield witness.findings(), False
+
+
+def trial(spawn, named, life, way, kills, seed, watched):
+    """Return the findings after every kill, and how many kills met a living child."""
+    found, killed = [], 0
+    for findings, living in kills_of(spawn, named, life, way, kills, seed, watched):
+        found += findings
+        killed += living
     print(f"{killed} kills met a living child")
     return found, killed
 
@@ -110,7 +118,9 @@ def trial(spawn, named, life, way, kills, seed, watched):
 def caught(spawn, named, life, kills, seeds, watched):
     """Return whether a trial of one of the seeds, each at places of its own, finds something."""
     return any(
-        trial(spawn, named(f"{seed}"), life, by_itself, kills, seed, watched)[0] for seed in seeds
+        findings
+        for seed in seeds
+        for findings, _ in kills_of(spawn, named(f"{seed}"), life, by_itself, kills, seed, watched)
     )
 
 

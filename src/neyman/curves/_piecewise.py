@@ -258,9 +258,9 @@ def _envelope(lines: list[Knot]) -> list[Knot]:
         ):
             kept.pop()
         kept.append((c, s))
-    corners = [_meets(first, second) for first, second in pairwise(kept)]
-    places = [Fraction(0), *(x for x in corners if 0 < x < 1), Fraction(1)]
-    return [(x, max(c - s * x for c, s in lines)) for x in places]
+    corners = [(_meets(first, second), first) for first, second in pairwise(kept)]
+    inside = [(x, c - s * x) for x, (c, s) in corners if 0 < x < 1]
+    return [(Fraction(0), kept[0][0]), *inside, (Fraction(1), max(c - s for c, s in lines))]
 
 
 def _meets(steep: Knot, flat: Knot) -> Fraction:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
+import numpy.typing as npt
 
 from neyman.numerics._interval import Array, Interval
 from neyman.numerics._lattice_sums._window import Window
@@ -12,7 +13,8 @@ from neyman.numerics._primitives import exp, expm1, log, log1p, log_sum
 
 __all__ = ["LatticeProfile"]
 
-_WIDENINGS = 80
+# So often a guess is moved twice as far as before; after a few times, only where it helps.
+_WIDENINGS, _FEW = 80, 3
 _NOTHING, _ALL = Interval.exactly(-math.inf), Interval.exactly(0.0)
 
 
@@ -108,6 +110,11 @@ class LatticeProfile:
         guess = (j + w.first) * w.step - np.minimum(f, w.step) - w.lowered.middle - self.later
         return self._proved(guess, self._safe(log(whole)), slope)
 
+    def _reaches(self, goal: Array, epsilon: Array) -> npt.NDArray[np.bool_]:
+        value = self._log_whole(epsilon)
+        # Nothing is proved of an epsilon at which a delta of 0 is only not excluded.
+        return value <= goal if self.up else (value >= goal) & (value > -np.inf)
+
     def _proved(self, guess: Array, goal: Array, slope: Array) -> Array:
         """Move the guesses until the profile is seen to be on the right side of its goal."""
         side = 1 if self.up else -1
@@ -116,13 +123,15 @@ class LatticeProfile:
         pad = self.window.step * 1e-12 + 2.0**-52 * np.abs(guess)
         pad = pad + np.where(np.isfinite(off), np.clip(off, 0.0, self.window.step), 0.0)
         found = np.full(guess.shape, np.inf if self.up else -np.inf)
-        for _ in range(_WIDENINGS):
+        for n in range(_WIDENINGS):
             at = guess + side * pad
-            value = self._log_whole(at)
-            # Nothing is proved of an epsilon at which a delta of 0 is only not excluded.
-            holds = value <= goal if self.up else (value >= goal) & (value > -np.inf)
-            found = np.where(np.isinf(found) & holds, at, found)
-            if np.all(np.isfinite(found)):
+            found = np.where(np.isinf(found) & self._reaches(goal, at), at, found)
+            missing = np.isinf(found)
+            if n == _FEW and np.any(missing):
+                # The profile is monotone: what the widest does not reach, none before it does.
+                widest = guess + side * pad * 2.0 ** (_WIDENINGS - 1 - n)
+                missing &= self._reaches(goal, widest)
+            if not np.any(missing):
                 break
             pad = 2 * pad
         if not self.up:
