@@ -5,7 +5,8 @@ Whether a feature works is not written down: it does if a test carries its id.
 
 import ast
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cache
 from pathlib import Path
 
 DOCS = Path(__file__).parent
@@ -23,7 +24,8 @@ def rows(kind: str) -> list[Row]:
 def marks(text: str) -> list[tuple[str, list[str]]]:
     """Return the functions of a test file that carry ids of rows, with these ids."""
     found = []
-    for node in ast.walk(ast.parse(text)):
+    # Most files have no mark, and parsing takes long.
+    for node in ast.walk(ast.parse(text if "shows(" in text else "")):
         if isinstance(node, ast.FunctionDef):
             for call in node.decorator_list:
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.shows":
@@ -33,14 +35,15 @@ def marks(text: str) -> list[tuple[str, list[str]]]:
     return sorted(found)
 
 
-def shown() -> set[str]:
+@cache
+def shown() -> frozenset[str]:
     """Return the ids that tests carry."""
-    files = TESTS.rglob("test_*.py")
-    every = (mark for path in files for mark in marks(path.read_text(encoding="utf-8")))
-    return {row for _, ids in every for row in ids}
+    texts = (path.read_text(encoding="utf-8") for path in TESTS.rglob("test_*.py"))
+    every = (mark for text in texts for mark in marks(text))
+    return frozenset(row for _, ids in every for row in ids)
 
 
-def state(row: Row, ids: set[str]) -> str:
+def state(row: Row, ids: Set[str]) -> str:
     """Return whether a feature works: yes; partly or no, with what there is instead."""
     if "lacks" not in row:
         return "yes"
@@ -75,7 +78,7 @@ def checklist() -> str:
     )
 
 
-def features(ids: set[str]) -> str:
+def features(ids: Set[str]) -> str:
     """Return the rows of features, of which tests show those with these ids."""
     every = rows("feature")
     states = [state(row, ids).partition(":")[0] for row in every]
