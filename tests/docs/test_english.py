@@ -54,7 +54,7 @@ def bullets(text):
 def sentences(text):
     """Return the sentences of paragraphs, bullets and cells of tables."""
     parts = re.split(r"\n\s*\n|^ *[*-] |\||^#.*$", spoken(text), flags=re.MULTILINE)
-    return [each for part in parts for each in re.split(r"(?<=[.!?:;])\s", part)]
+    return [each for part in parts for each in re.split(r"(?<=[.!?])\s", part)]
 
 
 def long(parts, most):
