@@ -71,6 +71,7 @@ types: $(VENV)/installed  ## pyright, strict on src
 docs: $(VENV)/installed  ## run every example of the docs and draw its figures
 	$(BIN)/python docs/figures.py
 	$(BIN)/python docs/spec_keys.py
+	$(BIN)/python docs/tables.py
 	$(BIN)/python -m pytest docs README.md src
 
 site: $(VENV)/pages  ## build the site, build/site/index.html; a warning is an error

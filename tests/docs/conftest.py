@@ -1,14 +1,14 @@
-"""Tables of the docs: whether the names in them exist, and which tests show their rows."""
+"""Tables of the docs: the module that writes them, and whether the names in them exist."""
 
+import importlib.util
 import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+DOCS = Path(__file__).parents[2] / "docs"
 CALL = re.compile(r"`ny\.([\w.]+)")
-MARK = re.compile(r"^ *@pytest\.mark\.shows\(([^)]*)\)$(.*?)^ *def (\w+)", re.MULTILINE | re.DOTALL)
 
 
 class Tables:
@@ -16,7 +16,7 @@ class Tables:
 
     @staticmethod
     def text(page):
-        return (ROOT / "docs" / page).read_text(encoding="utf-8")
+        return (DOCS / page).read_text(encoding="utf-8")
 
     def rows(self, page, first):
         """Return the rows of every table whose first heading is `first`, as dicts."""
@@ -46,23 +46,22 @@ class Tables:
                 missing.append(f"{call} is private")
         return missing
 
-    @staticmethod
-    def marks(text):
-        """Return the tests of a file that say which rows they show, with the ids of these rows."""
-        found = [(name, re.findall(r'"([^"]+)"', ids)) for ids, _, name in MARK.findall(text)]
-        for name, ids in found:
-            assert name.startswith("test_"), f"{name} is no test; it is marked to show {ids}"
-        return found
 
-
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tables():
     return Tables()
 
 
 @pytest.fixture(scope="session")
-def shown():
+def generated():
+    """Return the module that writes the checklist and the features."""
+    spec = importlib.util.spec_from_file_location("tables_of_the_docs", DOCS / "tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def shown(generated):
     """Return the ids of the rows that tests say to show."""
-    files = (ROOT / "tests").rglob("test_*.py")
-    marks = (mark for path in files for mark in Tables.marks(path.read_text(encoding="utf-8")))
-    return {row for _, ids in marks for row in ids}
+    return generated.shown()

@@ -23,19 +23,19 @@ class TestAll:
 """.replace("@mark", "@pytest.mark")
 
 
-def test_marks_are_read_from_the_tests_that_carry_them(tables):
-    assert tables.marks(MARKED) == [("test_one", ["S1.1", "page"]), ("test_two", ["S1.1"])]
+def test_marks_are_read_from_the_tests_that_carry_them(generated):
+    assert generated.marks(MARKED) == [("test_one", ["S1.1", "page"]), ("test_two", ["S1.1"])]
 
 
-def test_a_mark_on_what_is_no_test_is_found(tables):
+def test_a_mark_on_what_is_no_test_is_found(generated):
     with pytest.raises(AssertionError, match="one is no test"):
-        tables.marks(MARKED.replace("test_one", "one"))
+        generated.marks(MARKED.replace("test_one", "one"))
 
 
-def test_every_mark_is_read(tables):
+def test_every_mark_is_read(generated):
     for path in set((ROOT / "tests").rglob("test_*.py")) - {Path(__file__)}:
         text = path.read_text(encoding="utf-8")
-        assert text.count("mark.shows") == len(tables.marks(text)), path
+        assert text.count("mark.shows") == len(generated.marks(text)), path
 
 
 class Item:

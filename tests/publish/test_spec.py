@@ -271,8 +271,9 @@ def test_the_demo_and_the_docs_hold_good_specs(tmp_path):
 
     root = Path(__file__).parents[2]
     assert len(read_spec(root / "examples/flights/flights.toml").query) == 5
-    page = (root / "docs/howto/publish.md").read_text(encoding="utf-8")
-    block, *more = (part.split("```")[0] for part in page.split("```toml\n")[1:])
+    pages = [root / f"docs/howto/{name}.md" for name in ("publish", "table_functions", "noise")]
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+    block, *more = (part.split("```")[0] for text in texts for part in text.split("```toml\n")[1:])
     assert tomllib.loads(block)
     assert len(read(tmp_path, block).query) == 2
     spec = read(tmp_path, block + "".join(more))

@@ -3,7 +3,7 @@
 A population is a large pool of units, so that its own values are exact. Each run draws units from
 it, adds up their integers, as the library's statement makes them of a row, draws the noise of the
 mechanism itself, and reads the answer. `python tests/tables/test_coverage.py` prints the table of
-docs/howto/statistics.md.
+docs/measured.md.
 """
 
 from collections.abc import Callable

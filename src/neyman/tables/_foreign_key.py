@@ -18,7 +18,7 @@ class ForeignKey:
 
     A row that points to rows of two owners counts once for each, and a row that points to none is
     nobody's. Neighbouring databases differ in one owner: its rows of the table that names it, and
-    whatever rows of the other tables lead to no one else (docs/howto/units.md).
+    whatever rows of the other tables lead to no one else (docs/theory/contributions.md).
 
     Attributes:
         on: pairs of a column of the table and the column of the other that it points to.

@@ -299,7 +299,7 @@ class Table(Displayed):
             UnknownColumn: if a table lacks a column.
 
         Guarantee: neighbours differ in the rows of one unit in both tables; the joined rows of all
-            other units are the same (docs/howto/units.md).
+            other units are the same (docs/theory/contributions.md).
         """
         engine, view, new = joined(
             self.engine, self.view, self.unit, source, on=on, columns=columns, how=how, name=name

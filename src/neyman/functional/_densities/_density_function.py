@@ -291,7 +291,7 @@ class DensityFunction(ProperDensity):
                 several coordinates, or the released number of records is not positive.
 
         Error: an estimate, for shares are chosen from the release. Coverage of "density" was
-            measured (docs/howto/density.md); features that n records do not show are in no band.
+            measured (docs/measured.md); features that n records do not show are in no band.
         """
         share, known = check_level(level), check_band_kind(kind, ("density", "total", "noise"))
         self._require_one("band")
@@ -338,7 +338,7 @@ class DensityFunction(ProperDensity):
                 several coordinates, the side is a circle or has a scale, or the released number of
                 records is not positive.
 
-        Error: an estimate, of a sum that is nearly Gaussian (docs/howto/density.md).
+        Error: an estimate, of a sum that is nearly Gaussian (docs/measured.md).
         """
         share, known = check_level(level), check_band_kind(kind, ("total", "noise"))
         self._require_line("mean_interval")

@@ -294,7 +294,7 @@ def masses(release: Released) -> MassFunction:
         InvalidParameter: if it is a release of something else, of other groups, or of bins that are
             not all of one width.
 
-    Error: measured (docs/howto/density.md): the squared error of the masses is 0.1 to 1.1 times
+    Error: measured (docs/measured.md): the squared error of the masses is 0.1 to 1.1 times
         that of the counts, brought to the nearest masses.
     Source: Stein, *Estimation of the mean of a multivariate normal distribution*, Annals of
         Statistics 1981 (the estimate of the error).

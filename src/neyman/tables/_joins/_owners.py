@@ -6,7 +6,7 @@ A row of the view is joined with the owners of its key, once for each. Locality:
 is among the owners depends on paths that end in a row that names this unit. Removing another unit
 removes rows that name it, and rows that lead to no one else; no path of this unit has such a row,
 so its pairs stay, and no pair comes up. Hence the rows of a unit in the view are the same whoever
-else is there (docs/howto/units.md).
+else is there (docs/theory/contributions.md).
 """
 
 from collections.abc import Sequence

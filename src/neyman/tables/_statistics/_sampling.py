@@ -11,7 +11,7 @@ convexity E exp(t T / r) is at most that of n_u / r whole Bernoulli trials of ch
 
 An interval of the noise and one of the sampling, each with the confidence asked for, are added as
 sqrt(a^2 + b^2): exact for normal errors, an estimate otherwise, whose coverage is measured
-(docs/howto/statistics.md).
+(docs/measured.md).
 
 Source: Bhatia, Davis, *A better bound on the variance*, American Mathematical Monthly 2000;
     Hoeffding, *Probability inequalities for sums of bounded random variables*, JASA 1963.
