@@ -224,7 +224,10 @@ BETRAYED = discrete([0.5, 0.5, 0], [0, 0.5, 0.5])
     [
         ([(BETRAYED, 100)], "a band needs a finite kappa3"),
         ([(pure_dp(2), 1)], "not below 1/2"),
-        ([(discrete([0.5, 0.3, 0.2, 0], [0.2, 0.3, 0.3, 0.2]).remove, 90)], "a band needs a finite kappa3"),
+        (
+            [(discrete([0.5, 0.3, 0.2, 0], [0.2, 0.3, 0.3, 0.2]).remove, 90)],
+            "a band needs a finite kappa3",
+        ),
         ([], "nothing is composed"),
         ([(identity(), 5)], "nothing is composed"),
         ([(gdp(1), -1)], "no whole number"),

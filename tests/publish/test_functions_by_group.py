@@ -147,7 +147,7 @@ def test_what_is_kept_comes_back(name, tmp_path: Path):
     assert functional.load(tmp_path / "g.npz") == one
     with pytest.raises(InvalidParameter, match=r"read one function by functional\.load"):
         functional.load_functions(tmp_path / "g.npz")
-    with pytest.raises(InvalidParameter, match=r"read one function by functional\.read\(record\)"):
+    with pytest.raises(InvalidParameter, match=r"Write functional\.read\(record\)"):
         functional.read_functions(one.to_json())
     record = found.to_json()
     del record["keys"]

@@ -153,7 +153,9 @@ def test_what_is_read_back_is_equal_though_it_was_asked_now(tmp_path):
 
 def test_a_part_of_the_rows_is_no_release():
     for rows in (0, 1):
-        with pytest.raises(InvalidParameter, match=f"must have all 2 rows of the release; got {rows}"):
+        with pytest.raises(
+            InvalidParameter, match=f"must have all 2 rows of the release; got {rows}"
+        ):
             Release.from_arrow(MADE.to_arrow().slice(0, rows))
     # Of groups that nobody declared there may be none.
     none = replace(MADE, columns={name: [] for name in MADE.columns})

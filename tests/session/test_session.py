@@ -259,7 +259,7 @@ def test_what_reads_a_release_reads_an_answer(folder, tmp_path):
     found = ny.functional.functions(ages, DensityFunction)
     assert found == ages.found == ny.functional.functions(ages.release)
     assert ny.functional.function(ages["north"]) == found["north",]
-    with pytest.raises(InvalidParameter, match=r"by group was given; write functional\.functions"):
+    with pytest.raises(InvalidParameter, match=r"by group holds several functions; write functional\.functions"):
         ny.functional.function(ages)
     joint = ny.functional.GroupedDensity(ages)
     assert joint.probabilities() == ny.functional.GroupedDensity(found).probabilities()
