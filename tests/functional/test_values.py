@@ -467,7 +467,7 @@ def test_a_release_of_something_else_is_refused():
     asked = density([0.0])
     other = Answer(asked)
     other.query = {"statistic": "count"}
-    with pytest.raises(InvalidParameter, match="'count' was given"):
+    with pytest.raises(InvalidParameter, match="got a release of 'count'"):
         function(other)
 
 

@@ -185,7 +185,7 @@ def test_entries_are_known_by_what_was_asked():
         (lambda t: t.where(g.year() == 1), "is text; write one type.*a date or a timestamp"),
         (lambda t: t.where(d.hour() == 1), "must be a timestamp"),
         (lambda t: t.where(d > "yesterday"), "is text; write one type"),
-        (lambda t: t.where(b < True), "write one type on all sides"),
+        (lambda t: t.where(b < True), "must have one type"),
         (lambda t: t.where(lit(None) == None), "could be about"),  # noqa: E711
         (lambda t: t.where((x * x * x * x * x) > 0), r"could leave the range of doubles.*clip"),
         (lambda t: t.where(x * x * x / (1 / (x * x * x)) > 0), "could leave the range of doubles"),
@@ -217,7 +217,7 @@ def test_close_names_are_told():
         (lambda: x.clip(2, 1), "the lower first"),
         (lambda: x.cut([1, 1]), "not increasing"),
         (lambda: x.cut([1, date(2020, 1, 1)]), "not increasing"),
-        (lambda: x.cut([1, 2], labels=["a", "b"]), "one a bin"),
+        (lambda: x.cut([1, 2], labels=["a", "b"]), "one label for each bin"),
         (lambda: x.cut([1, 2], labels=[1]), "one text label a bin"),
         (lambda: g.prefix(0), "write an integer"),
         (lambda: g.prefix(1.5), "write an integer"),
@@ -257,9 +257,9 @@ def test_size_is_limited():
             start = step(start)
         return start
 
-    with pytest.raises(InvalidParameter, match="of 8191 parts, 12 deep"):
+    with pytest.raises(InvalidParameter, match="8191 parts, 12 deep"):
         many(x, lambda e: e + e, 40)
-    with pytest.raises(InvalidParameter, match="'and' was given 1024 arguments"):
+    with pytest.raises(InvalidParameter, match=r"'and' takes .* arguments; got 1024"):
         many(x > 0, lambda e: e & e, 40)
     with pytest.raises(InvalidParameter, match="31 deep"):
         many(n, lambda e: e + 1, 40)

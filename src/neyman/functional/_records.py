@@ -133,8 +133,8 @@ def _expected(found: Function, kind: type[Function]) -> Function:
 def _another(statistic: object, kind: type[Function]) -> InvalidParameter:
     names = [name for known in _known_kinds(kind) for name in known.statistics]
     return InvalidParameter(
-        f"a release of {statistic!r} was given; write function(release) for a release of "
-        f"functional.{', '.join(names)}"
+        f"function(release) takes a release of functional.{', '.join(names)}; got a release of "
+        f"{statistic!r}"
     )
 
 
@@ -298,8 +298,7 @@ def _listed(record: Mapping[str, object]) -> list[dict[str, object]]:
 
 def _damaged(what: str) -> InvalidParameter:
     return InvalidParameter(
-        f"a damaged release of {what} was given; write function(release) with what release(...) "
-        "returned"
+        f"the release of {what} is damaged; write function(release) with what release(...) returned"
     )
 
 
