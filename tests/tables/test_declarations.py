@@ -143,9 +143,9 @@ def test_products_and_tuples():
     ("domains", "says"),
     [
         ({}, "keys without a column"),
-        ({"g": []}, "no keys"),
+        ({"g": []}, "must have at least one key; got none"),
         ({"g": ["a", "a"]}, "'a' appears twice"),
-        ({"g": [None]}, "no keys but None"),
+        ({"g": [None]}, "must have at least one key beside None"),
         ({"g": ["a", 1]}, "mix int and str"),
         ({"g": [True, 1]}, "mix bool and int"),
         ({"g": [1.5]}, "write whole numbers such as 1, or cut the column into Bins"),
@@ -159,8 +159,8 @@ def test_products_and_tuples():
         (["a"], r"write Keys\({\"ward\":"),
         ("a", r"write Keys\({\"ward\":"),
         ({"g": 5}, r"write \[5\]"),
-        ({"g": range(1001), "m": range(1000)}, "1001000 groups"),
-        ({c: range(2) for c in "abcdefghijklmnopqrstu"}, "2097152 groups"),
+        ({"g": range(1001), "m": range(1000)}, "got 1001000"),
+        ({c: range(2) for c in "abcdefghijklmnopqrstu"}, "got 2097152"),
     ],
 )
 def test_refused_keys(domains, says):
@@ -175,7 +175,7 @@ def test_refused_keys(domains, says):
         ("g", [("a",)], "the columns are the text 'g'"),
         (("g",), ["AA"], "'AA' is no tuple of keys"),
         (("g",), [1], "1 is no tuple of keys"),
-        (("g",), [], "no keys"),
+        (("g",), [], "must have at least one key"),
         (("g", "g"), [("a", "b")], "'g' appears twice"),
         (("g", "m"), [("a",)], "has 1 parts for 2 columns"),
         (("g", "m"), [("a", 1), ("b", 1), ("a", 1)], "appears twice"),

@@ -98,7 +98,7 @@ def test_a_function_of_every_operation_is_known_by_its_name():
         ("x > 1e-999", "not 0 nor of a magnitude"),
         ("9" * 5000, "not 0 nor of a magnitude"),
         ("9007199254740993", "is not a double"),
-        ("round(x)", "'round' was given 1 arguments"),
+        ("round(x)", "'round' takes 2 arguments; got 1"),
         ("x at time zone 'Europe/Berlin'", "write a fixed offset"),
         ("to_date(g, 'DD.MM.YYYY')", "the format is 'DD.MM.YYYY'; write one of '%Y-%m-%d'"),
         ("g = 'a\0'", "without NUL"),
@@ -109,8 +109,8 @@ def test_a_function_of_every_operation_is_known_by_its_name():
         ("case when " * 900, "is no expression"),
         ("abs(" * 29 + "x" + ")" * 28, "is no expression"),
         ("x" + " + x" * 2000, "chains more than"),
-        ("x = 1" + " and x = 1" * 900, "was given|chains more than"),
-        ("x" * 10_001, "of 10001 characters"),
+        ("x = 1" + " and x = 1" * 900, "takes .* arguments|chains more than"),
+        ("x" * 10_001, "got 10001"),
     ],
 )
 def test_what_is_no_expression_is_refused_by_its_name(text, said):

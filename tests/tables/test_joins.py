@@ -220,7 +220,7 @@ def test_a_public_table_of_rows_and_of_every_type():
         (lambda: reviewed(on=3), "names no columns"),
         (lambda: reviewed(columns=3), "names no columns"),
         (lambda: reviewed(columns={"stars": "PRICE"}), "both tables have a column 'price'"),
-        (lambda: reviewed(bounds=PRICE), "bounds of 'price' were given, which the join does not"),
+        (lambda: reviewed(bounds=PRICE), "bounds must be of the joined columns.*got 'price'"),
         (
             lambda: reviewed(on={"customer": "stars"}, bounds={}),
             "'customer' is of type text and column 'stars' of type integer, which do not match",

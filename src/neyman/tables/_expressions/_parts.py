@@ -142,9 +142,9 @@ class Call(Expression):
         """
         operation, n = OPERATIONS[name], len(arguments)
         if not operation.least <= n <= operation.most:
-            raise InvalidParameter(
-                f"{name!r} takes {operation.least} to {operation.most} arguments; got {n}"
-            )
+            among = range(operation.least, operation.most + 1)
+            count = f"{among[0]} to {among[-1]}" if len(among) > 1 else f"{among[0]}"
+            raise InvalidParameter(f"{name!r} takes {count} arguments; got {n}")
         if operation.odd and n % 2 == 0:
             raise InvalidParameter(
                 f"{name!r} takes conditions, each with its value, and the value of all other rows "
