@@ -60,7 +60,8 @@ def each(name: str, value: object, axes: int) -> tuple[Fraction, ...]:
     found = cast("Sequence[Real]", value) if isinstance(value, tuple | list) else alone
     if len(found) != axes:
         raise InvalidParameter(
-            f"{name} must be {axes} numbers, one for each axis; got {got(cast('object', value))}"
+            f"{name} must be {'one number' if axes == 1 else f'{axes} numbers, one for each axis'}"
+            f"; got {got(cast('object', value))}"
         )
     return tuple(exact(one, name) for one in found)
 
