@@ -220,7 +220,7 @@ class TestRefusals:
         asked = table().count(BY)
         with pytest.raises(SensitivityMismatch, match=r"write Thresholded\.calibrate"):
             ny.release(asked, noise(asked).noise, ledger, entry="a")
-        with pytest.raises(SensitivityMismatch, match="write the noise alone"):
+        with pytest.raises(SensitivityMismatch, match="Write the noise alone"):
             ny.release(table().count(), noise(asked), ledger, entry="a")
         assert ledger.entries() == ()
 

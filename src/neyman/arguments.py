@@ -1,4 +1,4 @@
-"""What a caller wrote: of the right kind, or refused by the name of the parameter."""
+"""Checks of arguments. An error names the parameter, what it must be, and what was passed."""
 
 import operator
 import reprlib
@@ -17,6 +17,7 @@ __all__ = [
     "check_name",
     "check_type",
     "given",
+    "got",
     "refuse_large_delta",
     "whole",
     "written",
@@ -29,26 +30,33 @@ _LARGEST_DELTA = Fraction(1, 100)
 
 
 def given(name: str, value: object) -> str:
-    """Say what was found: a single number or word as it is, of all else the name alone.
+    """Return "name=value" if the value is a single number or text, and the name alone otherwise.
 
-    An array can hold private values, and comes by mistake where a number was meant.
+    An array can hold private values, and a caller may pass one by mistake.
     """
-    plain = value is None or isinstance(value, int | float | str | Fraction | Decimal)
-    return f"{name}={written(value)}" if plain else name
+    return f"{name}={written(value)}" if _is_plain(value) else name
+
+
+def got(value: object) -> str:
+    """Return the value if it is a single number or text, and its type otherwise, as in `given`."""
+    return written(value) if _is_plain(value) else f"a value of type {type(value).__name__}"
+
+
+def _is_plain(value: object) -> bool:
+    return value is None or isinstance(value, int | float | str | Fraction | Decimal)
 
 
 def written(value: object) -> str:
-    """Write a number or a word in few signs, also an integer that Python refuses to write."""
+    """Return a short repr, even of an integer too long for Python to print."""
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return f"about {'-' if value < 0 else ''}2^{value.bit_length()}"
     return reprlib.repr(value)
 
 
 def brief(shown: object) -> str:
-    """Shorten what is shown to people, on one line; what is stored and compared stays whole.
+    """Return a text on one line, cut after 300 characters, for messages only.
 
-    A composition can be of thousands of parts, and a file that was damaged or tampered with holds
-    any id, of any kind or none.
+    A composition can have thousands of parts, and a damaged file can hold an id of any length.
     """
     text = printable(shown)
     return (
@@ -57,19 +65,21 @@ def brief(shown: object) -> str:
 
 
 def check_type(name: str, value: object, kind: type | UnionType, instead: str) -> None:
-    """Refuse what is no such thing; only its type is told.
+    """Refuse a value of another type. The message shows the type and not the value.
 
     Raises:
         InvalidParameter: if it is of another type, or a class itself.
     """
     if isinstance(value, type):
-        raise InvalidParameter(f"{name}={value.__name__}, a class, was given; write {instead}")
+        raise InvalidParameter(f"{name} must be {instead}; got the class {value.__name__}")
     if not isinstance(value, kind):
-        raise InvalidParameter(f"{name} of type {type(value).__name__} was given; write {instead}")
+        raise InvalidParameter(
+            f"{name} must be {instead}; got a value of type {type(value).__name__}"
+        )
 
 
 def check_list(name: str, value: object, instead: str) -> None:
-    """Refuse what is no list, and text, which would be taken for a list of letters.
+    """Refuse anything but a list; a text counts as none, though it is a sequence of letters.
 
     Raises:
         InvalidParameter: if it is of another type.
@@ -77,21 +87,21 @@ def check_list(name: str, value: object, instead: str) -> None:
     check_type(name, value, Sequence, instead)
     if isinstance(value, str | bytes):
         raise InvalidParameter(
-            f"{given(name, value)} was given, a text and no list; write {instead}"
+            f"{name} must be a list; got the text {written(value)}. Write {instead}"
         )
 
 
 def check_name(name: str, value: str) -> None:
-    """Refuse a name that people could not read or write.
+    """Refuse a name that people cannot read or type.
 
     Raises:
-        InvalidParameter: if it is no text, empty, too long, or not printable.
+        InvalidParameter: if it is not a text, empty, too long, or not printable.
     """
     check_type(name, value, str, f"1 to {_LONGEST_NAME} printable characters")
     if not 0 < len(value) <= _LONGEST_NAME or not value.isprintable():
         raise InvalidParameter(
-            f"{name} of {len(value)} characters was given; "
-            f"write 1 to {_LONGEST_NAME} printable characters"
+            f"{name} must have 1 to {_LONGEST_NAME} printable characters; got {len(value)} "
+            f"characters{'' if value.isprintable() else ', some of them not printable'}"
         )
 
 
@@ -99,7 +109,7 @@ def whole(name: str, value: object, least: int, most: int) -> int:
     """Return a whole number from `least` to `most`.
 
     Raises:
-        InvalidParameter: if it is none, or a truth value.
+        InvalidParameter: if it is anything else, or a bool.
     """
     try:
         number = operator.index(cast("SupportsIndex", value))
@@ -107,22 +117,22 @@ def whole(name: str, value: object, least: int, most: int) -> int:
         number = least - 1
     if isinstance(value, bool) or not least <= number <= most:
         raise InvalidParameter(
-            f"{given(name, value)} was given; write a whole number from {least} to {most}"
+            f"{name} must be a whole number from {least} to {most}; got {got(value)}"
         )
     return number
 
 
-def refuse_large_delta(delta: Decimal | Fraction, name: str = "") -> None:
-    """Refuse, in specs and on the command line, a delta that is no delta but a slip of units.
+def refuse_large_delta(delta: Decimal | Fraction, name: str = "delta") -> None:
+    """Refuse a delta so large that it must be a mistake, in specs and on the command line.
 
-    It is the chance that nothing at all is promised; functions take any, for the mathematics.
+    Functions take any delta, for the mathematics.
 
     Raises:
         InvalidParameter: if it is 0.01 or more.
     """
     if delta >= _LARGEST_DELTA:
         raise InvalidParameter(
-            f"{name}{float(delta):g} was given as a delta, the probability that nothing is "
-            "promised, and a budget or target has one below 0.01; write one far below 1 in the "
-            "number of those protected, such as 1e-6"
+            f"{name} must be below 0.01; got {float(delta):g}. Delta is the probability that "
+            "the guarantee does not hold. Write a number far below 1 in the number of those "
+            "protected, such as 1e-6"
         )

@@ -75,7 +75,7 @@ def _kind(value: object) -> str:
 def _array(array: npt.NDArray[Any]) -> object:
     if array.dtype.hasobject:
         raise InvalidParameter(
-            f"an array of dtype {array.dtype} was given; write one of numbers or fixed-width text"
+            f"an array must hold numbers or fixed-width text; got dtype {array.dtype}"
         )
     held = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
     return ["array", array.dtype.str, list(array.shape), held]
@@ -89,8 +89,8 @@ def _object(value: object) -> object:
     # What a class of C holds does not show.
     if callable(value) or (held is None and None in (known or [None])):
         raise InvalidParameter(
-            f"a {kind.__name__} was given as a part of a question, and two of them cannot be told "
-            "apart; write numbers, text, or a frozen dataclass of such"
+            "a part of a question must be a number, text, or a frozen dataclass of these, so that "
+            f"two questions can be compared; got a value of type {kind.__name__}"
         )
     slots = (name for part in known for name in ([part] if isinstance(part, str) else part or ()))
     # An abstract base may name what its heirs hold.

@@ -72,8 +72,8 @@ class Part(NamedTuple):
         """
         if self.aggregate.adaptive is not None and not self.noise.normal:
             raise SensitivityMismatch(
-                "a question in rounds, each chosen by the answers before, needs Gaussian noise, "
-                f"which composes so; {self.noise.describe()['mechanism']} noise was given. Write "
+                "a question in rounds needs Gaussian noise, because each round depends on the "
+                f"answers before it; got {self.noise.describe()['mechanism']} noise. Write "
                 "Gaussian.calibrate(question.sensitivity, mu=...)"
             )
         # One statement is run; that of a companion does all that the other does.

@@ -195,7 +195,7 @@ def _check_questions(questions: Sequence[tuple[Aggregate, Mechanism]], ledger: o
         _check_kinds(*pair, ledger)
     check_type("ledger", ledger, Ledger, "the ledger that pays, from Ledger.open(...)")
     if not questions:
-        raise InvalidParameter("a batch of no questions was asked; write at least one")
+        raise InvalidParameter("a batch must have at least one question; got none")
 
 
 def _check_kinds(aggregate: object, mechanism: object, ledger: object) -> None:

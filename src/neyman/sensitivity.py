@@ -45,8 +45,8 @@ class NewGroups:
         """Refuse what is no group, or an empty one."""
         if min(self.most, self.largest) < 1:
             raise InvalidParameter(
-                f"most={self.most}, largest={self.largest} was given for new groups; write whole "
-                "numbers of at least 1"
+                "most and largest must be whole numbers of at least 1; "
+                f"got most={self.most}, largest={self.largest}"
             )
 
 
@@ -84,14 +84,14 @@ class Sensitivity:
         given = [bound for bound in (self.l1, self.l2_squared) if bound is not None]
         if not given or min(given) <= 0:
             raise InvalidParameter(
-                f"a sensitivity of l1={self.l1}, l2_squared={self.l2_squared} was given; "
-                "give at least one of them, each a positive fraction in lattice units"
+                "a sensitivity needs l1 or l2_squared, each a positive fraction in lattice units; "
+                f"got l1={self.l1}, l2_squared={self.l2_squared}"
             )
         counts = [n for n in (self.coordinates, self.largest) if n is not None]
         if min(counts, default=1) < 1:
             raise InvalidParameter(
-                f"coordinates={self.coordinates}, largest={self.largest} was given; write whole "
-                "numbers of at least 1, or None"
+                "coordinates and largest must be whole numbers of at least 1, or None; "
+                f"got coordinates={self.coordinates}, largest={self.largest}"
             )
 
     def of_many(self, records: int, groups: int = 1, total: int | None = None) -> "Sensitivity":

@@ -153,7 +153,7 @@ def test_records_events_and_refusals():
     one = event("RandomAllocationDpEvent", event=noise, num_selected=1, num_steps=50)
     assert from_dp_event(one, neighbors="add_remove") == f
     two = event("RandomAllocationDpEvent", event=noise, num_selected=2, num_steps=50)
-    with pytest.raises(UnsupportedComposition, match="only one is known"):
+    with pytest.raises(UnsupportedComposition, match="one step in each epoch"):
         from_dp_event(two, neighbors="add_remove")
     with pytest.raises(InvalidParameter):
         random_allocation(noise_multiplier=0.1, steps=50)

@@ -378,5 +378,5 @@ def test_a_family_that_always_fails_is_refused_without_composing(monkeypatch):
     for target in (EpsilonDelta(1, 1e-5), MuSlack(1, 1e-5), gdp(1), approx_dp(1, 1e-5)):
         with pytest.raises(InvalidParameter, match="no parameter meets the target"):
             calibrate(lambda sigma: dp_sgd(sigma, 0.01, 100) @ approx_dp(0, 1), target)
-    with pytest.raises(InvalidParameter, match="write epsilon >= 0 and delta"):
+    with pytest.raises(InvalidParameter, match="epsilon must be at least 0 and delta"):
         calibrate(gaussian, approx_dp(0, 1))

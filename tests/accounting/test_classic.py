@@ -87,5 +87,5 @@ def test_probabilistic_noise_with_a_delta_above_one_half():
     "asked", [(0, 1e-5, 1), (-1, 1e-5, 1), (1, 0, 1), (1, 1, 1), (1, 1e-5, 0), (1, 2, 1)]
 )
 def test_parameters_are_checked(formula, asked):
-    with pytest.raises(InvalidParameter, match="write a positive epsilon"):
+    with pytest.raises(InvalidParameter, match="epsilon and sensitivity must be positive"):
         formula(*asked)

@@ -369,7 +369,7 @@ def test_senseless_fields_are_refused(event: object) -> None:
 
 @pytest.mark.parametrize("event", [RandomizedResponse(1.5, 3), RandomizedResponse(0.5, 0)])
 def test_senseless_randomized_response_is_refused(event: object) -> None:
-    with pytest.raises(InvalidParameter, match="at least one bucket"):
+    with pytest.raises(InvalidParameter, match="num_buckets at least 1"):
         read(event, "replace_one")
 
 

@@ -184,7 +184,7 @@ def test_two_profiles_without_an_end_are_compared_where_an_end_is_written():
 
 
 def test_a_bound_beside_something_else_is_no_target():
-    with pytest.raises(InvalidParameter, match="write the bound alone"):
+    with pytest.raises(InvalidParameter, match="Write the bound alone"):
         calibrate(gaussian, laplace(1) @ training(1) @ zcdp(0.1))
 
 

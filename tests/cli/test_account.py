@@ -268,19 +268,18 @@ def test_a_target_out_of_reach_is_status_1(capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "name", "found"),
     [
-        (["--epsilon", "1", "--delta", "0.5"], "--delta 0.5"),
-        (["--mu", "1", "--slack", "0.01"], "--slack 0.01"),
+        (["--epsilon", "1", "--delta", "0.5"], "--delta", "0.5"),
+        (["--mu", "1", "--slack", "0.01"], "--slack", "0.01"),
     ],
 )
-def test_a_target_in_other_units_is_refused(capsys, words, found):
+def test_a_target_in_other_units_is_refused(capsys, words, name, found):
     rest = ["--sampling-probability", "1", "--steps", "1"]
     err = said(capsys, "calibrate", *words, *rest, status=2)
     assert (
-        f"{found} was given as a delta, the probability that nothing is promised, and a budget or "
-        "target has one below 0.01; write one far below 1 in the number of those protected, such "
-        "as 1e-6"
+        f"{name} must be below 0.01; got {found}. Delta is the probability that the guarantee does "
+        "not hold. Write a number far below 1 in the number of those protected, such as 1e-6"
     ) in err
 
 

@@ -350,14 +350,14 @@ def test_points_and_bandwidths_that_do_not_fit_are_refused(released_field, rows)
     f = released_field(rows)
     assert f.bandwidths == ((0.8, 1.0), (1.0, 1.0))
     for asked, says in (
-        (lambda: f([1.0, 11.0]), "write points of the domain"),
+        (lambda: f([1.0, 11.0]), "must be in the domain"),
         (lambda: f([1.0, np.nan]), "x holds NaN"),
-        (lambda: f([1.0, 2.0, 3.0]), r"write shape \(..., 2\)"),
-        (lambda: f(1.0), r"write shape \(..., 2\)"),
+        (lambda: f([1.0, 2.0, 3.0]), r"must have shape \(..., 2\)"),
+        (lambda: f(1.0), r"must have shape \(..., 2\)"),
         (lambda: f.smooth((0.7, 1)), "within"),
-        (lambda: f.smooth((1,)), "write 2 numbers"),
-        (lambda: f.integral((0,), (1, 2)), "write 2 numbers"),
-        (lambda: f.integral((0, 0), (1, 12)), "write points of the domain"),
+        (lambda: f.smooth((1,)), "must be 2 numbers"),
+        (lambda: f.integral((0,), (1, 2)), "must be 2 numbers"),
+        (lambda: f.integral((0, 0), (1, 12)), "must be in the domain"),
         (lambda: f.grid(1), "points"),
         (lambda: f.grid((5, 5, 5)), "2 numbers"),
     ):

@@ -252,13 +252,13 @@ def test_labels_name_every_integer(basis):
 @pytest.mark.parametrize(
     ("sides", "bandwidth", "says"),
     [
-        ((LINE, LINE), (0.1,), "write 2 numbers"),
+        ((LINE, LINE), (0.1,), "must be 2 numbers"),
         ((LINE, LINE), (0.1, 0.001), "on a side of length 1"),
         ((LINE, TURN), (0.1, 7), "on a side of length 24"),
-        ((LINE, LINE), (0.002, 0.002), "write larger ones"),
-        ((LINE,) * 3, (0.01,) * 3, "write larger ones"),
-        ((LINE, LINE), 0.1, "write 2 numbers"),
-        ((LINE, LINE), "0.1", "write 2 numbers"),
+        ((LINE, LINE), (0.002, 0.002), "Write larger bandwidths"),
+        ((LINE,) * 3, (0.01,) * 3, "Write larger bandwidths"),
+        ((LINE, LINE), 0.1, "must be 2 numbers"),
+        ((LINE, LINE), "0.1", "must be 2 numbers"),
         ((LINE,) * 4, (0.1,) * 4, "two or three sides"),
         ((LINE,), (0.1,), "two or three sides"),
         ((LINE, "x"), (0.1, 0.1), "two or three sides"),
@@ -270,6 +270,6 @@ def test_bandwidths_out_of_reach_are_refused(sides, bandwidth, says):
 
 
 def test_a_target_of_curves_alone_is_refused():
-    with pytest.raises(InvalidParameter, match=r"write Density\(\) or Scales\(\)"):
+    with pytest.raises(InvalidParameter, match=r"must be Density\(\) or Scales\(\)"):
         basis_on(Box(LINE, LINE), (0.1, 0.1), Cumulative(), counted=True)
     assert basis_on(Box(LINE, LINE), (0.1, 0.1), None, counted=True).target == Scales()

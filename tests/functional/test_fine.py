@@ -63,7 +63,7 @@ def test_the_nodes_reach_from_end_to_end_and_sums_of_doubles_are_exact(domain, s
 
 
 def test_finer_than_an_eight_thousandth_is_refused():
-    with pytest.raises(InvalidParameter, match="write one in"):
+    with pytest.raises(InvalidParameter, match="bandwidth must be in"):
         Basis(LINE, Fraction(10, 8001), Scales(), True)
 
 
@@ -200,7 +200,7 @@ def test_a_kernel_that_is_read_wider_does_not_come_out_at_the_other_end(released
     wide = fine.smooth(high)
     assert abs(wide(0.0)) < 1e-3
     assert abs(wide.integral(0, 20)) < 1e-3
-    with pytest.raises(InvalidParameter, match="write one in"):
+    with pytest.raises(InvalidParameter, match="bandwidth must be in"):
         fine.smooth(5)
     # As it is handed over the density may be read as smooth as one likes.
     assert DensityFunction(fine).smooth(5)(0.0) < 1e-3

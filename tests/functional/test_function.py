@@ -137,7 +137,7 @@ def test_a_malformed_basis_is_refused(released, change):
 
 def test_another_release_and_another_file_are_refused(tmp_path):
     count = SimpleNamespace(query={"statistic": "count"}, columns={"count": [1]})
-    with pytest.raises(InvalidParameter, match="'count' was given"):
+    with pytest.raises(InvalidParameter, match="got a release of 'count'"):
         functional.function(count)
     with (tmp_path / "a.npz").open("wb") as file:
         np.savez(file, a=np.zeros(3))

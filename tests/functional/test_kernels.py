@@ -75,7 +75,7 @@ def test_the_closed_form_is_rounded_up_by_little(dimension, ratio):
 @pytest.mark.shows("e2.6")
 @pytest.mark.parametrize("length_scale", [math.sqrt(2) * 0.5 + 1e-12, 1.0, 50])
 def test_noise_too_smooth_is_refused_with_what_to_write(length_scale):
-    with pytest.raises(InvalidParameter, match=r"write SquaredExponential\(0\.5\)"):
+    with pytest.raises(InvalidParameter, match=r"Write SquaredExponential\(0\.5\)"):
         SquaredExponential(length_scale).bump_norm_squared(0.5, 1)
 
 

@@ -139,7 +139,7 @@ def test_bands_hold_the_masses_handed_over_and_what_they_are_for(law, count):
 def test_what_is_no_grid_of_counts_is_refused(tmp_path: Path):
     rows = {"age": [1.0, 2, 3], "sex": ["f", "m", "f"]}
     uneven = released(tmp_path, Keys({"age": Bins([0, 1, 2, 5], outside="drop")}), rows)
-    with pytest.raises(InvalidParameter, match="of one step"):
+    with pytest.raises(InvalidParameter, match="equally spaced"):
         functional.masses(uneven)
     words = released(tmp_path / "w", Keys({"sex": ["f", "m", "x"]}), rows)
     with pytest.raises(InvalidParameter, match="of one column of numbers"):

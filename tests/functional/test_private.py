@@ -141,7 +141,9 @@ def test_no_message_says_how_many_records_there_are(ask, neighbors):
 def test_a_public_number_is_not_0(question):
     assert question(np.zeros(0)).query["records"] is None
     assert question(np.zeros(3), "replace_one").query["records"] == 3
-    with pytest.raises(InvalidParameter, match="no records were given under replace_one"):
+    with pytest.raises(
+        InvalidParameter, match="number of records is public and must be at least 1"
+    ):
         question(np.zeros(0), "replace_one")
 
 

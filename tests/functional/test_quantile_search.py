@@ -323,7 +323,7 @@ def test_only_gaussian_noise_is_drawn_for_rounds(tmp_path):
     question = quantiles(np.zeros(9), [0.5], lower=0, upper=100, grid=1, **DECLARED)
     laplace = replace(question, sensitivity=Sensitivity(neighbors="add_remove", l1=Fraction(2**26)))
     ledger = ledger_at(tmp_path / "a.ledger")
-    with pytest.raises(SensitivityMismatch, match="in rounds, each chosen by the answers before"):
+    with pytest.raises(SensitivityMismatch, match="in rounds needs Gaussian noise"):
         ny.release(laplace, Laplace(scale=2**26), ledger, entry="q")
     assert not ledger.entries()
 

@@ -149,12 +149,12 @@ def test_arrays_are_counted_on_the_grid():
     ("probabilities", "declared", "says"),
     [
         (0.5, {}, r"write one, such as \[0.25, 0.5, 0.75\]"),
-        ([], {}, "write from 1 to 1000 distinct ones"),
-        ([0.5, 1 / 2], {}, "write from 1 to 1000 distinct ones"),
-        ([50], {}, r"write shares in \[0, 1\], such as 0.5"),
-        ([0.5], {"grid": 0.7}, "write a positive grid that divides the distance"),
-        ([0.5], {"grid": -1}, "write a positive grid that divides the distance"),
-        ([0.5], {"lower": 20}, "write a positive grid that divides the distance"),
+        ([], {}, "1 to 1000 distinct probabilities"),
+        ([0.5, 1 / 2], {}, "1 to 1000 distinct probabilities"),
+        ([50], {}, r"must be in \[0, 1\], such as 0.5"),
+        ([0.5], {"grid": 0.7}, "grid must be positive and divide the distance"),
+        ([0.5], {"grid": -1}, "grid must be positive and divide the distance"),
+        ([0.5], {"lower": 20}, "grid must be positive and divide the distance"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(probabilities, declared, says):

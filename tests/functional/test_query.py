@@ -108,9 +108,9 @@ def test_gaussian_noise_only():
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"bandwidth": 0}, "bandwidth=0"),
-        ({"bandwidth": 0.001}, "write one in"),
-        ({"bandwidth": 3}, "write one in"),
+        ({"bandwidth": 0}, "bandwidth must be.*got 0"),
+        ({"bandwidth": 0.001}, "bandwidth must be in"),
+        ({"bandwidth": 3}, "bandwidth must be in"),
         ({"bandwidth": float("nan")}, "not finite"),
         ({"bandwidth": "wide"}, "is a str"),
         ({"neighbors": "both"}, "neighbouring relation"),
@@ -238,7 +238,7 @@ def test_one_of_bandwidth_and_records_is_given(given, said):
     ],
 )
 def test_what_is_no_array_of_real_numbers_is_refused_by_its_type(values):
-    with pytest.raises(InvalidParameter, match="write"):
+    with pytest.raises(InvalidParameter, match=r"[Ww]rite|must (be|have)"):
         functional.density(values, **DECLARED)
 
 

@@ -213,7 +213,7 @@ def test_the_question_is_public():
         ({"response": (0, 1)}, "bounds of y"),
         ({"response": Circle(2)}, "bounds of y"),
         ({"neighbors": "some"}, "neighbouring relation"),
-        ({"y": np.zeros(3)}, "two shapes"),
+        ({"y": np.zeros(3)}, "must have one shape"),
         ({"y": np.array(["a", "b"])}, "real numbers"),
         ({"x": [1.0, 2.0]}, "asarray"),
         ({"units": Units(np.array([1]), 1)}, "ids"),

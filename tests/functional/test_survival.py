@@ -150,7 +150,7 @@ def test_it_ends_where_few_are_left(trial):
     times, observed = trial
     curve = curve_of(np.minimum(times, 5), observed, mu=1)
     assert 4.5 < curve.until < 5.5
-    with pytest.raises(InvalidParameter, match="too few are at risk"):
+    with pytest.raises(InvalidParameter, match="hides how many are at risk"):
         curve(9.0)
     with pytest.raises(InvalidParameter, match="at the very start"):
         _ = curve_of(np.array([1.0, 2.0]), np.array([True, False]), mu=0.01).until
@@ -245,7 +245,7 @@ def test_records_come_back_and_others_are_refused(trial, neighbors):
         name="x",
     )
     other = Answer(density, density.compute(), ny.Gaussian(scale=1))
-    with pytest.raises(InvalidParameter, match="was given"):
+    with pytest.raises(InvalidParameter, match="takes a release of"):
         functional.function(other, functional.SurvivalCurve)
 
 
@@ -376,7 +376,7 @@ def test_intervals_widen_with_the_level_and_with_sampling(trial):
     assert 0.1 < high - low < 1
     with pytest.raises(InvalidParameter, match="of must name"):
         curve.interval(1.0, 0.9, "noise", of="median")
-    with pytest.raises(InvalidParameter, match="too few are at risk"):
+    with pytest.raises(InvalidParameter, match="hides how many are at risk"):
         curve_of(np.minimum(trial[0], 5), trial[1], mu=1).interval(9.0, 0.9, "noise")
 
 

@@ -352,7 +352,7 @@ def test_hostile_records_raise_nothing():
 @pytest.mark.parametrize(
     ("declared", "words"),
     [
-        ({"loss": Hinge(0)}, "corner"),
+        ({"loss": Hinge(0)}, "slope of the loss must not jump"),
         ({"regularization": 1e-6}, "write a larger one"),
         ({"regularization": 1e-6}, "If it is the lambda of .* write it as penalty"),
         ({"regularization": 0}, "without bound"),
@@ -467,7 +467,7 @@ def test_a_release_of_something_else_is_refused():
     asked = density([0.0])
     other = Answer(asked)
     other.query = {"statistic": "count"}
-    with pytest.raises(InvalidParameter, match="'count' was given"):
+    with pytest.raises(InvalidParameter, match="got a release of 'count'"):
         function(other)
 
 

@@ -356,7 +356,7 @@ def test_an_entry_protects_what_the_ledger_keeps(opened, change):
     ((name, value),) = change.items()
     with pytest.raises(RelationMismatch, match="plane") as refusal:
         desk.reserve("q", **change)
-    assert f"for a new ledger, write Ledger.open(..., {name}={value!r})" in str(refusal.value)
+    assert f"For a new ledger, write Ledger.open(..., {name}={value!r})" in str(refusal.value)
     kept = {"unit": "plane", "neighbors": "add_remove"}[name]
     assert f"Write {name}={kept!r} if that is what your entry protects" in str(refusal.value)
     assert desk.ledger.entries() == ()

@@ -261,7 +261,7 @@ def test_a_turn_inside_a_turn_is_refused(opened):
     for entry in ("q", "other"):
         with (
             ledger.turn("q"),
-            pytest.raises(InvalidParameter, match="end one before the next"),
+            pytest.raises(InvalidParameter, match="End one before the next"),
             ledger.turn(entry),
         ):
             pass

@@ -186,6 +186,6 @@ def test_noise_that_cannot_be_drawn_is_told_by_what_was_given_and_in_short(ask, 
         ask()
     said = str(refused.value)
     assert f"{asked}" in said
-    assert f"{scale}" in said.partition("a scale of about ")[2]
-    assert f"declare a {grid}" in said
+    assert f"{scale}" in said.partition("got about ")[2]
+    assert f"Declare a {grid}" in said
     assert len(said) < 250

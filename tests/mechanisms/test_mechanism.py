@@ -53,7 +53,7 @@ def test_scale_and_variance_are_two_ways_to_say_one_thing():
     assert hash(Gaussian(scale=10)) == hash(Gaussian(variance=100))
     assert Gaussian(variance=2).variance == 2
     for wrong in ({}, {"scale": 1, "variance": 1}):
-        with pytest.raises(InvalidParameter, match="give exactly one of them"):
+        with pytest.raises(InvalidParameter, match="exactly one of them"):
             Gaussian(**wrong)
 
 
@@ -63,9 +63,9 @@ def test_the_norm_must_be_bounded():
         Gaussian(scale=1).tradeoff(ONLY_L1)
     with pytest.raises(SensitivityMismatch, match="write Laplace noise"):
         Gaussian.calibrate(ONLY_L1, 1)
-    with pytest.raises(SensitivityMismatch, match="write Gaussian noise"):
+    with pytest.raises(SensitivityMismatch, match="Write Gaussian noise"):
         Laplace(scale=1).tradeoff(ONLY_L2)
-    with pytest.raises(SensitivityMismatch, match="write Gaussian noise"):
+    with pytest.raises(SensitivityMismatch, match="Write Gaussian noise"):
         Laplace.calibrate(ONLY_L2, 1)
 
 

@@ -60,5 +60,5 @@ def test_what_is_known_of_no_noise_is_infinite():
 
 @pytest.mark.parametrize(("rank", "size"), [(0, 3), (4, 3)])
 def test_a_rank_that_is_none_is_refused(rank, size):
-    with pytest.raises(InvalidParameter, match="write a rank"):
+    with pytest.raises(InvalidParameter, match="the rank of a projection must be"):
         Laplace(scale=3).radius(rank, size, 0.95)

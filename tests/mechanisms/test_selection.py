@@ -202,7 +202,7 @@ def test_extreme_scores(kind):
 def test_refusals(kind):
     choice = kind(epsilon=1, sensitivity=1)
     for scores in (np.array([1.0]), np.array([], dtype=np.int64), np.zeros((2, 2), np.int64)):
-        with pytest.raises(InvalidParameter, match="write int64 scores"):
+        with pytest.raises(InvalidParameter, match="scores must be int64"):
             choice.select(scores)
     with pytest.raises(InvalidParameter, match="epsilon=0"):
         kind(epsilon=0, sensitivity=1)

@@ -48,5 +48,5 @@ def test_a_field_is_drawn_with_the_line_around_what_is_no_noise():
 
 def test_a_field_in_space_has_no_heat_map():
     f = released(Box(TURN, TURN, TURN), (5, 5, 5), np.zeros((3, 3)))
-    with pytest.raises(InvalidParameter, match="write one of a field of two"):
+    with pytest.raises(InvalidParameter, match="a heat map needs a field of two coordinates"):
         plots.heatmap(f, generator=np.random.default_rng(1))

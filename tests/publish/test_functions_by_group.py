@@ -147,7 +147,7 @@ def test_what_is_kept_comes_back(name, tmp_path: Path):
     assert functional.load(tmp_path / "g.npz") == one
     with pytest.raises(InvalidParameter, match=r"read one function by functional\.load"):
         functional.load_functions(tmp_path / "g.npz")
-    with pytest.raises(InvalidParameter, match=r"read one function by functional\.read\(record\)"):
+    with pytest.raises(InvalidParameter, match=r"Write functional\.read\(record\)"):
         functional.read_functions(one.to_json())
     record = found.to_json()
     del record["keys"]
@@ -178,7 +178,7 @@ def test_wrong_groups_are_refused():
     with pytest.raises(InvalidTable, match="'part' is called like a column of the answer"):
         density(table(), "x", domain=DOMAIN, bandwidth=2, by=Keys({"part": ["a"]}))
     many = Keys({"who": range(10**6)})
-    with pytest.raises(InvalidParameter, match="write fewer groups"):
+    with pytest.raises(InvalidParameter, match="Write fewer groups"):
         density(table(), "x", domain=DOMAIN, bandwidth=2, by=many)
     with pytest.raises(InvalidTable, match="column 'days' has no bounds"):
         quantiles(table(), "days", SHARES)

@@ -120,7 +120,7 @@ def test_bias_shows_no_private_table():
         ITEMS.append_column("who", pa.array(["a"] * N)), unit=ny.Rows(), name="last year"
     )
     who = pa.table({"who": ["a"]})
-    with pytest.raises(InvalidTable, match="the unit is one row"):
+    with pytest.raises(InvalidTable, match="whose unit is one row"):
         publish.bias(
             lambda table: table.join(who, on="who", how="inner", name="who").count(),
             private,

@@ -102,7 +102,7 @@ def test_what_is_refused(table):
         publish.linear_regression(table, "y", ["q"])
     with pytest.raises(InvalidTable, match="cannot be added up"):
         publish.linear_regression(table, "y", ["g"])
-    with pytest.raises(InvalidParameter, match="not the response"):
+    with pytest.raises(InvalidParameter, match="without the response"):
         publish.linear_regression(table, "y", ["y"])
     renamed = ny.open_table(
         pa.table({"term": ["a"], "x": [1.0], "y": [1.0]}),

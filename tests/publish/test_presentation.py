@@ -49,7 +49,7 @@ def test_a_rule_of_suppression_is_told_in_words():
         (lambda: Display(suppress=10), r"write such as ny.publish.Suppression\(count_below=10\)"),
         (lambda: Presentation(units={"wait": 7}), "the words in units of type int"),
         (lambda: Presentation(language="de"), "language='de' was given; write 'en', 'ko', 'zh'"),
-        (lambda: Presentation(notes="one"), "a text and no list"),
+        (lambda: Presentation(notes="one"), "must be a list; got the text"),
         (lambda: Presentation(notes=[1]), "a note of type int was given"),
         (lambda: Presentation(data_date=2026), "data_date of type int was given"),
         (lambda: Presentation(labels=["wait"]), "labels of type list was given"),

@@ -248,7 +248,7 @@ def test_what_reads_a_release_reads_an_answer(folder, tmp_path):
     density = db.density("minutes", domain=(0, 240), records=4000).release("d", mu=0.5)
     assert ny.functional.function(density) == density.found
     assert ny.functional.function(density, DensityFunction) == density.found
-    with pytest.raises(InvalidParameter, match=r"release of 'density' was given.*survival"):
+    with pytest.raises(InvalidParameter, match=r"survival.*got a release of 'density'"):
         ny.functional.function(density, SurvivalCurve)
     ny.functional.save(density, tmp_path / "density.npz")
     assert ny.functional.load(tmp_path / "density.npz") == density.found
@@ -259,7 +259,9 @@ def test_what_reads_a_release_reads_an_answer(folder, tmp_path):
     found = ny.functional.functions(ages, DensityFunction)
     assert found == ages.found == ny.functional.functions(ages.release)
     assert ny.functional.function(ages["north"]) == found["north",]
-    with pytest.raises(InvalidParameter, match=r"by group was given; write functional\.functions"):
+    with pytest.raises(
+        InvalidParameter, match=r"by group holds several functions; write functional\.functions"
+    ):
         ny.functional.function(ages)
     joint = ny.functional.GroupedDensity(ages)
     assert joint.probabilities() == ny.functional.GroupedDensity(found).probabilities()

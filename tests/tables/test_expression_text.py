@@ -82,7 +82,7 @@ def test_a_function_of_every_operation_is_known_by_its_name():
         ("sum(x)", "'sum' is no function"),
         ("select x", "SELECT is no operation"),
         ("(select x from t)", "SUBQUERY is no operation"),
-        ("x in (select 1)", "without a list"),
+        ("x in (select 1)", "must be followed by a list"),
         ("exists(select 1)", "EXISTS is no operation"),
         ("lag(x) over ()", "WINDOW is no operation"),
         ("g like 'a%'", "LIKE is no operation"),
@@ -90,15 +90,15 @@ def test_a_function_of_every_operation_is_known_by_its_name():
         ("x ^ 2", "BITWISEXOR is no operation"),
         ("x n", "ALIAS is no operation"),
         ("cast(x as int)", "'cast' is no function"),
-        ("x::int", "a cast was given; write as_number"),
-        ("other.x", "with a name in front of it"),
+        ("x::int", "casts are not supported; write as_number"),
+        ("other.x", "without a table in front"),
         ("*", "STAR is no operation"),
         ("?", "is no operation"),
         ("1e999", "not 0 nor of a magnitude"),
         ("x > 1e-999", "not 0 nor of a magnitude"),
         ("9" * 5000, "not 0 nor of a magnitude"),
-        ("9007199254740993", "is no double"),
-        ("round(x)", "'round' was given 1 arguments"),
+        ("9007199254740993", "is not a double"),
+        ("round(x)", "'round' takes 2 arguments; got 1"),
         ("x at time zone 'Europe/Berlin'", "write a fixed offset"),
         ("to_date(g, 'DD.MM.YYYY')", "the format is 'DD.MM.YYYY'; write one of '%Y-%m-%d'"),
         ("g = 'a\0'", "without NUL"),
@@ -109,8 +109,8 @@ def test_a_function_of_every_operation_is_known_by_its_name():
         ("case when " * 900, "is no expression"),
         ("abs(" * 29 + "x" + ")" * 28, "is no expression"),
         ("x" + " + x" * 2000, "chains more than"),
-        ("x = 1" + " and x = 1" * 900, "was given|chains more than"),
-        ("x" * 10_001, "of 10001 characters"),
+        ("x = 1" + " and x = 1" * 900, "takes .* arguments|chains more than"),
+        ("x" * 10_001, "got 10001"),
     ],
 )
 def test_what_is_no_expression_is_refused_by_its_name(text, said):
@@ -130,9 +130,9 @@ def test_a_table_takes_text_wherever_it_takes_an_expression():
     assert asked == table.where(col("x") > 1).count().query
     with pytest.raises(UnknownColumn, match="no column 'y'"):
         table.where("y > 1")
-    with pytest.raises(InvalidTable, match="was given as a condition and is a number"):
+    with pytest.raises(InvalidTable, match=r"a condition must be a comparison.*which is a number"):
         table.where("x + 1")
-    with pytest.raises(InvalidTable, match="a list was given as a condition"):
+    with pytest.raises(InvalidTable, match=r"a condition must be an expression.*got a list"):
         table.where([">", ["col", "x"], 1])
 
 

@@ -175,17 +175,17 @@ def test_entries_are_known_by_what_was_asked():
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda t: t.where(g > 3), r"col\('g'\) is text, 3 is a number; write one type"),
-        (lambda t: t.where(x), "was given as a condition and is a number; write a comparison"),
-        (lambda t: t.where(3), "a int was given as a condition"),
-        (lambda t: t.with_columns(y=3), "a int was given as column 'y'"),
+        (lambda t: t.where(g > 3), r"must have one type.*col\('g'\) is text, 3 is a number"),
+        (lambda t: t.where(x), "a condition must be a comparison, such as .*, which is a number"),
+        (lambda t: t.where(3), "a condition must be an expression.*got a int"),
+        (lambda t: t.with_columns(y=3), "column 'y' must be an expression.*got a int"),
         (lambda t: t.with_columns(y=lit(None)), "column 'y' could be a number or text"),
         (lambda t: t.where(b + 1 > 0), r"must be a number; write .as_number\(\)"),
         (lambda t: t.where(x & b), "must be true or false; write a comparison"),
-        (lambda t: t.where(g.year() == 1), "is text; write one type.*a date or a timestamp"),
+        (lambda t: t.where(g.year() == 1), "must have one type, a date or a timestamp; .*is text"),
         (lambda t: t.where(d.hour() == 1), "must be a timestamp"),
-        (lambda t: t.where(d > "yesterday"), "is text; write one type"),
-        (lambda t: t.where(b < True), "write one type on all sides"),
+        (lambda t: t.where(d > "yesterday"), "must have one type.*is text"),
+        (lambda t: t.where(b < True), "must have one type"),
         (lambda t: t.where(lit(None) == None), "could be about"),  # noqa: E711
         (lambda t: t.where((x * x * x * x * x) > 0), r"could leave the range of doubles.*clip"),
         (lambda t: t.where(x * x * x / (1 / (x * x * x)) > 0), "could leave the range of doubles"),
@@ -205,7 +205,7 @@ def test_close_names_are_told():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: bool(x > 0), r"write &, \|, ~"),
+        (lambda: bool(x > 0), r"Write &, \|, ~"),
         (lambda: 0 < x < 1, "between"),
         (lambda: x in [1, 2], "is_in"),
         (lambda: x.is_in([]), "1 arguments"),
@@ -217,7 +217,7 @@ def test_close_names_are_told():
         (lambda: x.clip(2, 1), "the lower first"),
         (lambda: x.cut([1, 1]), "not increasing"),
         (lambda: x.cut([1, date(2020, 1, 1)]), "not increasing"),
-        (lambda: x.cut([1, 2], labels=["a", "b"]), "one a bin"),
+        (lambda: x.cut([1, 2], labels=["a", "b"]), "one label for each bin"),
         (lambda: x.cut([1, 2], labels=[1]), "one text label a bin"),
         (lambda: g.prefix(0), "write an integer"),
         (lambda: g.prefix(1.5), "write an integer"),
@@ -231,8 +231,8 @@ def test_close_names_are_told():
         (lambda: d.at_offset("Europe/Berlin"), r"write a fixed offset.*such as '\+09:00'"),
         (lambda: d.at_offset("+15:00"), "write a fixed offset"),
         (lambda: d > datetime.max.replace(tzinfo=timezone(-timedelta(hours=1))), "in UTC"),
-        (lambda: x > [1], "a list was given"),
-        (lambda: x > 1j, "a complex was given"),
+        (lambda: x > [1], "got a list"),
+        (lambda: x > 1j, "got a complex"),
         (lambda: g == "a\0", "without NUL"),
         (lambda: g == "\ud800", "without half surrogates"),
         (lambda: col("\udfff"), "without half surrogates"),
@@ -257,9 +257,9 @@ def test_size_is_limited():
             start = step(start)
         return start
 
-    with pytest.raises(InvalidParameter, match="of 8191 parts, 12 deep"):
+    with pytest.raises(InvalidParameter, match="8191 parts, 12 deep"):
         many(x, lambda e: e + e, 40)
-    with pytest.raises(InvalidParameter, match="'and' was given 1024 arguments"):
+    with pytest.raises(InvalidParameter, match=r"'and' takes .* arguments; got 1024"):
         many(x > 0, lambda e: e & e, 40)
     with pytest.raises(InvalidParameter, match="31 deep"):
         many(n, lambda e: e + 1, 40)

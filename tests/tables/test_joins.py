@@ -220,7 +220,7 @@ def test_a_public_table_of_rows_and_of_every_type():
         (lambda: reviewed(on=3), "names no columns"),
         (lambda: reviewed(columns=3), "names no columns"),
         (lambda: reviewed(columns={"stars": "PRICE"}), "both tables have a column 'price'"),
-        (lambda: reviewed(bounds=PRICE), "bounds of 'price' were given, which the join does not"),
+        (lambda: reviewed(bounds=PRICE), "bounds must be of the joined columns.*got 'price'"),
         (
             lambda: reviewed(on={"customer": "stars"}, bounds={}),
             "'customer' is of type text and column 'stars' of type integer, which do not match",
@@ -228,7 +228,7 @@ def test_a_public_table_of_rows_and_of_every_type():
         (lambda: reviewed(name=None), "write name="),
         (
             lambda: items(Rows()).join(pa.table(REVIEWS), on="x", how="left", name="r"),
-            "the unit is one row.*or write join_public",
+            "whose unit is one row.*or write join_public",
         ),
         (lambda: items(Entity(key(), max_rows=1), ITEMS | {"customer": [1] * 6}), "both tables"),
         (
@@ -254,7 +254,7 @@ def test_a_public_table_of_rows_and_of_every_type():
         (lambda: public({"carrier": ["A\0"], "x": [1]}), "cannot go into a statement"),
         (lambda: public({"carrier": ["A"], "price": [1]}), "both tables have a column 'price'"),
         (lambda: public((duckdb.connect(), "t")), "the database has no table 't'"),
-        (lambda: public((None, "t")), "write a data frame"),
+        (lambda: public((None, "t")), "Write a data frame"),
         (lambda: public(7), "a int is no table"),
     ],
 )
@@ -309,7 +309,7 @@ def test_files_and_frames_together(tmp_path):
         how="inner",
         columns=[],
     )
-    with pytest.raises(InvalidTable, match=r"write the columns that the join brings") as refused:
+    with pytest.raises(InvalidTable, match=r"Write the columns that the join brings") as refused:
         table.join(tmp_path / "orders.csv", on="customer", how="inner")
     assert "order_id" not in str(refused.value)
     third = more.join(pa.table(REVIEWS), on={"customer": "who"}, how="left", name="r")

@@ -233,7 +233,7 @@ def test_what_is_refused(fill):
     with pytest.raises(InvalidTable, match="smaller max_table_rows"):
         opened(fill, [], max_table_rows=2**60).variance("x")
     for wrong in ((), (x, x), (x, y)):
-        with pytest.raises(InvalidParameter, match="each of them once, and not the response"):
+        with pytest.raises(InvalidParameter, match="each once, without the response"):
             LinearRegression(y, wrong)
     tiny = opened(fill, [], bounds={"x": Bounds(0, 1e-80, grid=1e-81)})
     with pytest.raises(InvalidTable, match="other units"):

@@ -123,7 +123,7 @@ def test_names_that_a_key_has_are_refused():
             given()
     with pytest.raises(InvalidTable, match=r"missing must be the name of a group; got 7. Write"):
         Values([1], missing=7)
-    with pytest.raises(InvalidTable, match="was given no keys but None; write at least one"):
+    with pytest.raises(InvalidTable, match="must have at least one key beside None"):
         Keys({"ward": [None]})
 
 

@@ -219,7 +219,7 @@ def test_a_unit_is_not_named_by_folders(visits, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InvalidTable, match=r"the folder .* has no .parquet or .csv files"):
         open_table(tmp_path / "empty", unit=Rows())
-    with pytest.raises(InvalidTable, match="a file, which names itself"):
+    with pytest.raises(InvalidTable, match="a file names itself"):
         open_table(visits, unit=Rows(), name="visits")
 
 

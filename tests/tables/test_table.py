@@ -362,7 +362,7 @@ def test_components_are_clamped_by_the_statement(fill):
 
 @pytest.mark.parametrize(("low", "high"), [(0, 0), (2, 1), (0, 2**62 + 1)])
 def test_refused_components(low, high):
-    with pytest.raises(InvalidParameter, match="write low <= high"):
+    with pytest.raises(InvalidParameter, match="must have low <= high"):
         Component(lambda k: k, low, high)
 
 

@@ -259,7 +259,7 @@ class TestWhatTheEngineGives:
 
 class TestRefusals:
     def test_a_sum_has_no_count(self, fill):
-        with pytest.raises(InvalidTable, match=r"counts none; write a mean.*by=Keys"):
+        with pytest.raises(InvalidTable, match=r"does not count rows\. Write a mean.*by=Keys"):
             opened(fill, []).sum("x", BY)
 
     def test_columns(self, fill):

@@ -157,7 +157,7 @@ def test_a_bound_with_confidence_is_not_charged(tmp_path):
 
 
 def test_too_few_draws_for_a_delta_are_refused():
-    with pytest.raises(InvalidParameter, match="are the fewest") as refused:
+    with pytest.raises(InvalidParameter, match="needs at least") as refused:
         simulated().epsilon(1e-6)
     fewest = int(str(refused.value).split("draws, and ")[1].split()[0])
     none = np.zeros(0)

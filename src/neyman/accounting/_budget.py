@@ -233,9 +233,9 @@ def budget_for(cap: TradeOff, delta_aside: Real | None = None) -> Budget:
     if not 0 < share <= least:
         found = f"has delta {at_least(least, 6)} to set aside" if least else "has no delta"
         raise InvalidParameter(
-            f"delta_aside={text(share)} was asked of cap={cap}, which {found}; write "
-            "cap=approx_dp(epsilon, delta) or gdp(mu) @ approx_dp(0, delta), and a delta_aside of "
-            "at least 0, up to that delta"
+            f"delta_aside must be from 0 to the cap's delta; got {text(share)}, and cap={cap} "
+            f"{found}. Write cap=approx_dp(epsilon, delta) or gdp(mu) @ approx_dp(0, delta), and "
+            "a delta_aside up to that delta"
         )
     # A little less, so that the whole is proved to keep the cap in rounded arithmetic too.
     rest = (least - share) / (1 - share) * (1 - _SPARED)

@@ -269,13 +269,13 @@ def _checked(within: tuple[float, float], axis: Axis) -> tuple[float, float]:
         low, high = (float(end) for end in within)
     except (TypeError, ValueError):
         raise InvalidParameter(
-            f"within={reprlib.repr(within)} was given; write two finite bounds, such as "
+            f"within must be two finite bounds; got {reprlib.repr(within)}. Write a pair such as "
             "within=(0.5, 8)"
         ) from None
     if not (low < high and axis.bounds(low, high)):
         raise InvalidParameter(
-            f"within={within} was given; write finite bounds 0 <= low < high, and ints of at most "
-            "2^52 if integer=True"
+            "within must be finite bounds 0 <= low < high, and ints of at most 2^52 if "
+            f"integer=True; got {within}"
         )
     return float(low), float(high)
 

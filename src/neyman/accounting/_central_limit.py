@@ -193,14 +193,13 @@ def _sum(cores: Pairs) -> _Sum:
     for (pair, _), (moments, _) in zip(cores, parts, strict=True):
         if not moments.finite:
             raise InvalidParameter(
-                f"a band was asked of {pair}, whose kappa3 is infinite; that a curve is symmetric "
-                "does not make it finite. Compose it exactly, or write it as a core @ "
-                "approx_dp(0, delta)"
+                f"a band needs a finite kappa3; that of {pair} is infinite. Compose it exactly, or "
+                "write it as a core @ approx_dp(0, delta)"
             )
     if not all(part.certified for part, _ in parts):
         raise NotCertified(
-            "a band was asked of a pair whose moments are only estimated; compose it exactly, or "
-            "ask for the estimates central_limit or edgeworth"
+            "a band needs proved moments; those of this pair are only estimated. Compose it "
+            "exactly, or use the estimates central_limit or edgeworth"
         )
     kl, variance = _total(parts, "kl"), _total(parts, "variance")
     if not variance > 0:
@@ -246,7 +245,7 @@ def central_limit(
     estimate 0.262166 (central limit theorem)
     """
     if by not in ("moments", "chi_square"):
-        raise InvalidParameter(f"by={by!r:.80} was given; write 'moments' or 'chi_square'")
+        raise InvalidParameter(f"by must be 'moments' or 'chi_square'; got {by!r:.80}")
     cores, failures = _apart([(curve.remove, count) for curve, count in _checked(steps)])
     parts = [(functionals(pair), count) for pair, count in cores]
     kl, variance = (float(_total(parts, name).upper) for name in ("kl", "variance"))
@@ -256,8 +255,8 @@ def central_limit(
         square = 4 * kl**2 / variance if 0 < variance < math.inf else variance
     if not math.isfinite(square):
         raise InvalidParameter(
-            "a central limit was asked of steps of which one has an infinite kappa2 or chi^2 that "
-            "no f_{0,delta} explains; compose it exactly"
+            "a central limit needs a finite kappa2 and chi^2 of every step, once f_{0,delta} is "
+            "factored out; one step has neither. Compose the steps exactly"
         )
     failed = math.fsum(float(delta) * times for delta, times in failures)
     return CentralLimit(
@@ -289,8 +288,8 @@ def _one_way(curve: TradeOff | Pair) -> Pair:
     check_type("a step", curve, TradeOff, "a guarantee or one direction of it, f.remove or f.add")
     if curve.remove != curve.add:
         raise InvalidParameter(
-            f"a band was asked of {curve}, whose two directions differ, and so do their bands; "
-            "write f.remove or f.add of each step"
+            f"a band needs one direction; the two directions of {curve} differ. Write f.remove or "
+            "f.add of each step"
         )
     return curve.remove
 

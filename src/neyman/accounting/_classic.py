@@ -102,8 +102,8 @@ def _checked(formula: str, constant: float, epsilon: Real, delta: Real, sensitiv
     found = gdp(reach / exact(sigma, "sigma")).delta(float(loss))
     if found > failure:
         raise InvalidParameter(
-            f"sigma = {formula} was asked for at epsilon={float(loss):g}, "
-            f"delta={float(failure):g}, where the noise that it gives has delta {found:.4g}; write "
+            f"sigma = {formula} does not hold at epsilon={float(loss):g}, "
+            f"delta={float(failure):g}: its noise has delta {found:.4g}. Write "
             "calibrate(lambda s: gdp(sensitivity / s), EpsilonDelta(epsilon, delta)), which is "
             "exact"
         )
@@ -117,7 +117,7 @@ def _parameters(
     reach = exact(sensitivity, "sensitivity")
     if min(loss, reach) <= 0 or not 0 < failure < 1:
         raise InvalidParameter(
-            f"epsilon={text(loss)}, delta={text(failure)}, sensitivity={text(reach)} were given; "
-            "write a positive epsilon and sensitivity, and a delta strictly between 0 and 1"
+            "epsilon and sensitivity must be positive, and delta strictly between 0 and 1; got "
+            f"epsilon={text(loss)}, delta={text(failure)}, sensitivity={text(reach)}"
         )
     return loss, failure, reach

@@ -139,8 +139,8 @@ class CorrelatedNoise(ABC):
         sigma, apart = _positive(noise_multiplier), self.bands if groups is None else groups
         if type(apart) is not int or apart < self.bands:
             raise InvalidParameter(
-                f"groups={apart!r} was given; write an int of at least {self.bands}: steps of one "
-                "group must share no measurement"
+                f"groups must be an int of at least {self.bands}, so that the steps of one group "
+                f"share no measurement; got {apart!r}"
             )
         sampled = {"add_remove": poisson, "replace_one": poisson_replace}[
             check_neighbors(neighbors)
@@ -167,8 +167,8 @@ def counted(noise: Iterable[Row], steps: int) -> Iterator[Row]:
     for taken, row in enumerate(noise):
         if taken == steps:
             raise InvalidParameter(
-                f"more than {steps} rows of noise were given, and the sensitivity is known for "
-                f"{steps} steps; make a strategy of as many steps as you take"
+                f"the sensitivity is known for {steps} steps; got more than {steps} rows of noise. "
+                "Make a strategy with as many steps as you take"
             )
         yield row
 

@@ -106,8 +106,9 @@ def optimal_covariance(moves: Table) -> OptimalCovariance:
     largest = float(np.max(np.abs(v), initial=0.0))
     if not largest or np.linalg.matrix_rank(v) < v.shape[1]:
         raise InvalidParameter(
-            f"moves of rank {int(np.linalg.matrix_rank(v))} in {v.shape[1]} dimensions were given; "
-            "write the vector in coordinates that the moves span, for the others need no noise"
+            f"the moves must span all {v.shape[1]} dimensions; got rank "
+            f"{int(np.linalg.matrix_rank(v))}. Write the vector in coordinates that the moves "
+            "span; the others need no noise"
         )
     weights = _weights(v / largest)
     root, _ = _roots(v.T * weights @ v)
@@ -129,7 +130,7 @@ def box_covariance(bounds: Sequence[Real]) -> Array:
     """
     sides = [exact(b, "a bound") for b in bounds]
     if not sides or min(sides) <= 0:
-        raise InvalidParameter(f"bounds={bounds!r} were given; write positive ones")
+        raise InvalidParameter(f"bounds must be positive; got {bounds!r}")
     return np.diag([np.nextafter(float(b * sum(sides)), np.inf) for b in sides])
 
 
@@ -232,8 +233,8 @@ def _lower(weights: Array, vectors: Rows, root: Array) -> float:
 def _largest_form(matrix: Rows, vectors: Rows) -> Fraction:
     if len(vectors[0]) != len(matrix):
         raise InvalidParameter(
-            f"moves of {len(vectors[0])} coordinates were given for a covariance of "
-            f"{len(matrix)}; write as many"
+            f"moves must have as many coordinates as the covariance, {len(matrix)}; got "
+            f"{len(vectors[0])}"
         )
     forms = inverse_forms(matrix, vectors)
     if forms is None:
@@ -245,9 +246,7 @@ def _largest_form(matrix: Rows, vectors: Rows) -> Fraction:
 
 def _square(rows: Rows) -> Rows:
     if len(rows) != len(rows[0]):
-        raise InvalidParameter(
-            f"a covariance of {len(rows)} by {len(rows[0])} was given; write a square one"
-        )
+        raise InvalidParameter(f"a covariance must be square; got {len(rows)} by {len(rows[0])}")
     return rows
 
 
@@ -255,7 +254,7 @@ def _rationals(table: Table, name: str) -> Rows:
     rows = [[exact(x, name) for x in row] for row in table]
     if not rows or len({len(row) for row in rows}) != 1 or not 0 < len(rows[0]) <= _MOST_DIMENSIONS:
         raise InvalidParameter(
-            f"{name} of rows of lengths {sorted({len(row) for row in rows})} were given; write "
-            f"at least one row, each of the same length from 1 to {_MOST_DIMENSIONS}"
+            f"{name} must have at least one row, all of the same length from 1 to "
+            f"{_MOST_DIMENSIONS}; got lengths {sorted({len(row) for row in rows})}"
         )
     return rows

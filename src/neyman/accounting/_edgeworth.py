@@ -30,8 +30,8 @@ def loss_cumulants(pair: Pair, at: float) -> Array:
     """
     if max(pair.log_singular) > -np.inf:
         raise InvalidParameter(
-            f"the cumulants of the loss of {pair} were asked, and a mass of it is infinite; factor "
-            "f_{0,delta} out and compose it by itself: approx_dp(0, delta) ** n"
+            f"cumulants need a finite loss; the loss of {pair} is infinite with positive "
+            "probability. Factor f_{0,delta} out and compose it by itself: approx_dp(0, delta) ** n"
         )
     angles = 2 * np.pi * np.arange(_POINTS) / _POINTS
     circle = np.asarray(np.exp(1j * angles), dtype=np.complex128)
@@ -52,8 +52,8 @@ def loss_cumulants(pair: Pair, at: float) -> Array:
             log_radius -= 1
     if log_radius < -_MOST_HALVINGS:
         raise InvalidParameter(
-            f"the cumulants of the loss of {pair} were asked, and K is not small near {at:g}; "
-            "the expansion needs a pair with exponential moments"
+            f"the expansion needs a pair with exponential moments; for {pair}, K is not small "
+            f"near {at:g}"
         )
     # Less by sqrt(2): the trapezoid adds coefficients 128 orders on, which are there below 2^-64.
     radius = 2.0 ** (log_radius - 0.5)

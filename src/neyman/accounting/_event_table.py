@@ -92,8 +92,8 @@ def open_event(event: object, neighbors: Relation) -> Opened:
         if missing.obj is not event:
             raise
         raise InvalidParameter(
-            f"a {name} without the field {missing.name!r} was found; "
-            "write the event with the fields that dp_accounting gives it"
+            f"a {name} must have the field {missing.name!r}; write the event with the fields "
+            "that dp_accounting gives it"
         ) from None
 
 
@@ -253,8 +253,7 @@ def _discrete_laplace(event: Any, neighbors: Relation) -> Opened:
         return Opened(curve=identity())
     if rate == 0:
         raise InvalidParameter(
-            "noise_parameter=0 was found in a DiscreteLaplaceDpEvent, and no law on the integers "
-            "has it; write a positive one"
+            "noise_parameter of a DiscreteLaplaceDpEvent must be positive; got 0"
         )
     return Opened(curve=discrete_laplace(rate, sensitivity=change))
 
@@ -290,9 +289,9 @@ def _mixture_of_gaussians(event: Any, neighbors: Relation) -> Opened:
     lengths = [exact(float(length), "a sensitivity") for length in event.sensitivities]
     if len(weights) != len(lengths) or shares(weights) is None or min(lengths) < 0:
         raise InvalidParameter(
-            f"a mixture of Gaussians with {len(lengths)} sensitivities and {len(weights)} "
-            f"probabilities of sum {text(sum(weights, Fraction(0)))} was found; write "
-            "sensitivities of at least 0 and one probability for each, with the sum 1"
+            "a mixture of Gaussians needs sensitivities of at least 0 and one probability for "
+            f"each, with sum 1; got {len(lengths)} sensitivities and {len(weights)} "
+            f"probabilities with sum {text(sum(weights, Fraction(0)))}"
         )
     changes: dict[Real, Real] = {}
     for length, weight in zip(lengths, weights, strict=True):
@@ -315,8 +314,8 @@ def _randomized_response(event: Any, neighbors: Relation) -> Opened:
     buckets = whole_number(event.num_buckets, "num_buckets", least=0)
     if not 0 <= noise <= 1 or buckets == 0:
         raise InvalidParameter(
-            f"noise_parameter={text(noise)} and num_buckets={buckets} were found; "
-            "write a probability and at least one bucket"
+            "noise_parameter must be a probability and num_buckets at least 1; got "
+            f"noise_parameter={text(noise)}, num_buckets={buckets}"
         )
     if noise == 1 or buckets == 1:
         return Opened(curve=identity())

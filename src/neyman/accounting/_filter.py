@@ -49,8 +49,7 @@ class Filter(ABC):
         """Refuse a capacity that nothing can be charged to."""
         if self.capacity < _LEAST:
             raise InvalidParameter(
-                f"a capacity of {float(self.capacity):g} {self.account} was given; "
-                "write a positive one"
+                f"a capacity must be positive; got {float(self.capacity):g} {self.account}"
             )
 
     def cost(self, curve: TradeOff) -> Fraction:
@@ -271,7 +270,7 @@ def filter_from(account: str, capacity: Fraction) -> Filter:
     """
     if account not in _FILTERS:
         raise InvalidParameter(
-            f"account={account!r} was found; write one of {', '.join(sorted(_FILTERS))}"
+            f"account must be one of {', '.join(sorted(_FILTERS))}; got {account!r}"
         )
     return _FILTERS[account](capacity)
 

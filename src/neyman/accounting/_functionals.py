@@ -295,9 +295,8 @@ def _left_end(other: Pair, most: float) -> tuple[float, float, float]:
     stop = float(ends[best])
     if not math.isfinite(stop):
         raise InvalidParameter(
-            f"the moments of the loss of {other} were asked, and no Rényi divergence of it is "
-            "known to be finite, so that none is proved; ask for those of a curve below it, such "
-            "as gdp(f.mu())"
+            f"moments need a finite Rényi divergence; none is known for {other}. Write a curve "
+            "below it, such as gdp(f.mu())"
         )
     rate = float(_RATES[best])
     return stop, rate, float(((Interval.exactly(divergence[best]) - stop) * rate).upper)

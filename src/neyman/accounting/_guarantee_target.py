@@ -66,9 +66,9 @@ def demand_of(guarantee: TradeOff) -> Target:
             return MuSlack(up if down.is_integer() else down, least)
     if guarantee.of_class and not isinstance(core.remove, RealLinePair):
         raise InvalidParameter(
-            f"{guarantee} was asked, and it holds a bound of Rényi divergences beside something "
-            "else: no mechanism is proved to stay within both; write the bound alone, such as "
-            "zcdp(0.1), or the other guarantee"
+            f"a target must not combine a bound on Rényi divergences with another guarantee; got "
+            f"{guarantee}. No mechanism is proved to stay within both. Write the bound alone, such "
+            "as zcdp(0.1), or the other guarantee"
         )
     return _Above(guarantee)
 
@@ -207,9 +207,9 @@ class _Side:
             if self.guarantee.of_class:
                 return Room(-np.inf, np.inf, -np.inf)
             raise InvalidParameter(
-                f"{self.guarantee} was asked: its profile has no end, nor has that of {curve}, and "
-                "of what is beyond the doubles nothing is proved; write a target that ends, such "
-                "as f @ approx_dp(0, 1e-12)"
+                f"the target {self.guarantee} and {curve} both have a positive delta at every "
+                "epsilon, and nothing is proved beyond the range of doubles. Write a target with a "
+                "delta at infinity, such as f @ approx_dp(0, 1e-12)"
             )
         points = np.linspace(0.0, min(stop, _NEAR), _POINTS)
         if stop > _NEAR:

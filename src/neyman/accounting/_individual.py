@@ -56,8 +56,8 @@ class IndividualSpending:
         target = exact(mu, "mu")
         if type(records) is not int or records < 1 or not Fraction(1, 2**100) < target < 2**100:
             raise InvalidParameter(
-                f"mu={text(target)} for records={records!r} was given; write a positive mu and an "
-                "int of at least 1"
+                "mu must be positive and records an int of at least 1; got "
+                f"mu={text(target)}, records={records!r}"
             )
         self._capacity = target**2
         self._spent = np.zeros(records, dtype=np.int64)
@@ -85,8 +85,8 @@ class IndividualSpending:
             )
         if squared_norms.dtype != np.int64 or squared_norms.shape != self._spent.shape:
             raise InvalidParameter(
-                f"squared norms of {squared_norms.dtype} and shape {squared_norms.shape} were "
-                f"given for {self._spent.size} records; write int64, one for each"
+                f"squared_norms must be int64, one for each of {self._spent.size} records; got "
+                f"{squared_norms.dtype} of shape {squared_norms.shape}"
             )
         factor = float(Fraction(_WHOLE) / (noise * self._capacity)) * (1 + 2.0**-51)
         with np.errstate(over="ignore"):

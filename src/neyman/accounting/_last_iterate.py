@@ -65,8 +65,8 @@ def contraction(*, step_size: Real, strong_convexity: Real, smoothness: Real) ->
     )
     if eta <= 0 or m < 0 or big < m or big == 0:
         raise InvalidParameter(
-            f"step_size={text(eta)}, strong_convexity={text(m)}, smoothness={text(big)} were "
-            "given; write a positive step and 0 <= strong_convexity <= smoothness"
+            "step_size must be positive, and 0 <= strong_convexity <= smoothness; got "
+            f"step_size={text(eta)}, strong_convexity={text(m)}, smoothness={text(big)}"
         )
     c = max(abs(1 - eta * m), abs(1 - eta * big))
     if c > 1:
@@ -177,8 +177,8 @@ def last_iterate_cyclic(*, step_mu: Real, contraction: Real, batches: int, epoch
     mu, c, l_ = _read(step_mu, contraction, batches, "batches")
     if l_ < 1 or type(epochs) is not int or not 0 <= epochs <= _LONGEST:
         raise InvalidParameter(
-            f"batches={batches!r}, epochs={epochs!r} were given; write whole numbers, at least 1 "
-            "batch and 0 epochs"
+            "batches must be an int of at least 1 and epochs of at least 0; got "
+            f"batches={batches!r}, epochs={epochs!r}"
         )
     if epochs == 0:
         return identity()
@@ -207,7 +207,7 @@ def _read(
     if c and (c < Fraction(1, 2**100) or 0 < 1 - c < Fraction(1, 2**100)):
         raise InvalidParameter(f"contraction={text(c)} is too near 0 or 1; write 0 or 1")
     if type(count) is not int or not 0 <= count <= _LONGEST:
-        raise InvalidParameter(f"{name}={count!r} was given; write an int from 0 to 10^15")
+        raise InvalidParameter(f"{name} must be an int from 0 to 10^15; got {count!r}")
     return mu, c, count
 
 

@@ -71,7 +71,7 @@ def gaussian_votes(*, queries: int, noise_scale: Real) -> TradeOff:
     sigma = exact(noise_scale, "noise_scale")
     if sigma <= 0 or type(queries) is not int or queries < 0:
         raise InvalidParameter(
-            f"queries={queries!r}, noise_scale={text(sigma)} were given; write an int of at least "
-            "0 and a positive scale"
+            "queries must be an int of at least 0 and noise_scale positive; got "
+            f"queries={queries!r}, noise_scale={text(sigma)}"
         )
     return dominated_by(gdp(squared=2 * queries / sigma**2)) if queries else identity()

@@ -59,8 +59,8 @@ class LossOdometer:
         failure, middle = exact(delta, "delta"), exact(expected_rho, "expected_rho")
         if not Fraction(1, 2**1000) < failure < 1 or not Fraction(1, 2**60) < middle < 2**60:
             raise InvalidParameter(
-                f"delta={text(failure)}, expected_rho={text(middle)} were given; write a delta in "
-                "(0, 1) and a positive rho"
+                "delta must be strictly between 0 and 1 and expected_rho positive; got "
+                f"delta={text(failure)}, expected_rho={text(middle)}"
             )
         doublings = np.arange(-_REACH, _REACH + 1)
         shares = [Fraction(1, (1 + abs(j)) ** 2) for j in doublings.tolist()]

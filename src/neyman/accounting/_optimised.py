@@ -93,7 +93,7 @@ def buffered_strategy(steps: int, buffers: int, participation: Participation) ->
     '3.0587'
     """
     if whole_number(buffers, "buffers", least=1) > _MOST_BUFFERS:
-        raise InvalidParameter(f"buffers={buffers} were given; write at most {_MOST_BUFFERS}")
+        raise InvalidParameter(f"buffers must be at most {_MOST_BUFFERS}; got {buffers}")
     ages = np.arange(_few(steps) - 1, dtype=np.float64)
 
     def cost(place: Array) -> tuple[float, Array]:
@@ -177,5 +177,5 @@ def _shares(place: Array) -> Array:
 
 def _few(steps: int) -> int:
     if whole_number(steps, "steps", least=1) > _MOST_STEPS:
-        raise InvalidParameter(f"steps={steps} were given; write at most {_MOST_STEPS}")
+        raise InvalidParameter(f"steps must be at most {_MOST_STEPS}; got {steps}")
     return steps

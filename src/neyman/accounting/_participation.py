@@ -197,4 +197,4 @@ def toeplitz(first: Array) -> Array:
 
 def _check(value: int, name: str) -> None:
     if type(value) is not int or value < 1:
-        raise InvalidParameter(f"{name}={value!r} was given; write an int of at least 1")
+        raise InvalidParameter(f"{name} must be an int of at least 1; got {value!r}")

@@ -116,9 +116,8 @@ def _refuse_no_moment(steps: Sequence[tuple[TradeOff, int]]) -> None:
         surely = float(curve.delta_bracket(np.asarray(np.inf)).lower)
         if count and surely > 0:
             raise InvalidParameter(
-                f"a moment of the loss of {curve} was asked, which is infinite with probability "
-                f"{surely:.3g}, so that none is finite; write (f ** n).epsilon(delta) of the "
-                "curves, which composes it exactly"
+                f"moments need a finite loss; the loss of {curve} is infinite with probability "
+                f"{surely:.3g}. Write (f ** n).epsilon(delta), which composes it exactly"
             )
 
 

@@ -68,8 +68,8 @@ def repeat_and_select(f: TradeOff, *, mean: Real, shape: Real) -> TradeOff:
     points = [(a, r) for a, r in zip(orders.tolist(), bounds.tolist(), strict=True) if r <= _MOST]
     if not points:
         raise UnsupportedComposition(
-            f"{f} was to be run several times, of which the best is published, and its Rényi "
-            "divergences are infinite; write a guarantee that cannot fail"
+            "repeat_and_select needs a guarantee with a finite Rényi divergence; those of "
+            f"{f} are infinite. Write a guarantee that cannot fail"
         )
     return rdp(points)
 

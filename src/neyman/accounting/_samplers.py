@@ -101,9 +101,7 @@ def without_replacement(
         )
     n, m = whole_number(records, "records", least=1), whole_number(batch, "batch", least=1)
     if not 1 <= m <= n:
-        raise InvalidParameter(
-            f"a batch of {m} of {n} records was asked; write 1 <= batch <= records"
-        )
+        raise InvalidParameter(f"batch must be from 1 to the number of records, {n}; got {m}")
     check_relation(f, "replace_one", "sampling without replacement")
     if m == n:
         return Sampled(curve=f, neighbors="replace_one")
@@ -207,9 +205,10 @@ def random_allocation(
     )
     if several > 1:
         raise UnsupportedComposition(
-            f"{several} of {count} steps for each record were asked, and only one is known here; "
-            f"write random_allocation(steps={max(count // several, 1)}, epochs={several}, ...) and "
-            "allocate each record once in each block of steps"
+            "random_allocation gives each record one step in each epoch; got "
+            f"{several} of {count} steps. Write random_allocation("
+            f"steps={max(count // several, 1)}, epochs={several}, ...) and allocate each record "
+            "once in each block of steps"
         )
     if count == 1:
         return gdp(1 / ordinary(noise, "noise_multiplier")) ** passes
@@ -247,8 +246,8 @@ def _one_way(pair: Pair, share: Fraction) -> Pair:
     square = pair.outer_gaussian() if pair.kind == GaussianPair.kind else None
     if square is None:
         raise UnsupportedComposition(
-            f"{pair} was to be sampled under an assumption that is about Gaussian noise; "
-            "write gdp(f.mu()) where mu is finite, or assume nothing"
+            f"the assumption is about Gaussian noise; got {pair}. Write gdp(f.mu()) where mu is "
+            "finite, or assume nothing"
         )
     none, one = Fraction(0), Fraction(1)
     return gaussian_mixture_pair(

@@ -82,8 +82,7 @@ class Spending(ABC):
             spent = self._room(costs)
             if spent is None:
                 raise BudgetExceeded(
-                    f"{curve} was to be charged, and it is more than what is left; ask for less, "
-                    "or stop here"
+                    f"{curve} costs more than what is left; ask for less, or stop here"
                 )
             self._spent = spent
 
@@ -155,8 +154,7 @@ class RenyiSpending(Spending):
         read = [(exact(order, "order"), exact(bound, "divergence")) for order, bound in points]
         if len({order for order, _ in read}) < len(read) or any(b <= 0 for _, b in read):
             raise InvalidParameter(
-                "points of a cap were given that repeat an order or allow nothing; write pairs of "
-                "an order and a positive bound, each order once"
+                "points of a cap must be pairs of an order and a positive bound, each order once"
             )
         self._cap = rdp(read)
         self._orders = tuple(order for order, _ in read)
@@ -218,13 +216,12 @@ class AdvancedSpending(Spending):
         self._sum, self._each = exact(failures, "failures"), exact(each, "each")
         if not (0 < whole <= 700 and _LEAST <= first < 1 and 0 <= self._sum < 1 - first):
             raise InvalidParameter(
-                f"epsilon={text(whole)}, concentration={text(first)}, failures={text(self._sum)} "
-                "were given; write epsilon in (0, 700] and two deltas that add up to less than 1"
+                "epsilon must be in (0, 700], and the two deltas must add up to less than 1; got "
+                f"epsilon={text(whole)}, concentration={text(first)}, failures={text(self._sum)}"
             )
         if not 0 <= self._each <= self._sum:
             raise InvalidParameter(
-                f"each={text(self._each)} was given for failures={text(self._sum)}; write at most "
-                "as much"
+                f"each must be from 0 to failures={text(self._sum)}; got {text(self._each)}"
             )
         self._cap = approx_dp(whole, first + self._sum)
         log = -math.log(first) if first < Fraction(1, 2) else -math.log1p(float(first - 1))

@@ -54,16 +54,16 @@ class Strategy(CorrelatedNoise):
         matrix: Array = np.array(self.matrix, dtype=np.float64)
         if matrix.ndim != 2 or not 0 < matrix.shape[1] <= _MOST_STEPS or not matrix.size:
             raise InvalidParameter(
-                f"a matrix of shape {matrix.shape} was given; write (rows, steps) with 1 to "
-                f"{_MOST_STEPS} steps"
+                f"a matrix must have shape (rows, steps) with 1 to {_MOST_STEPS} steps; got "
+                f"{matrix.shape}"
             )
         if not np.all(np.isfinite(matrix)) or np.any(matrix < 0) or not np.all(matrix.sum(axis=0)):
             raise InvalidParameter(
-                "a matrix with a negative or infinite entry, or a column of zeros, was given; the "
-                "sensitivity of several participations is known here for non-negative ones"
+                "entries of a matrix must be finite and non-negative, without a column of zeros: "
+                "the sensitivity of several participations is known for such matrices only"
             )
         if np.max(matrix) > 2.0**100 or np.min(matrix[matrix > 0]) < 2.0**-100:
-            raise InvalidParameter("entries outside [2^-100, 2^100] were given; scale the matrix")
+            raise InvalidParameter("entries of a matrix must be in [2^-100, 2^100]; scale it")
         matrix.flags.writeable = False
         object.__setattr__(self, "matrix", matrix)
 
@@ -157,7 +157,7 @@ def tree_strategy(steps: int) -> Strategy:
     ((7, 4), True)
     """
     if whole_number(steps, "steps", least=1) > _MOST_STEPS:
-        raise InvalidParameter(f"steps={steps} were given; write at most {_MOST_STEPS}")
+        raise InvalidParameter(f"steps must be at most {_MOST_STEPS}; got {steps}")
     rows: list[npt.NDArray[np.float64]] = []
     at, width = np.arange(steps), 1
     while width <= steps:

@@ -156,9 +156,7 @@ def without_replacement_rdp(
     """
     n, m = whole_number(records, "records", least=1), whole_number(batch, "batch", least=1)
     if not m <= n:
-        raise InvalidParameter(
-            f"a batch of {m} of {n} records was asked; write 1 <= batch <= records"
-        )
+        raise InvalidParameter(f"batch must be from 1 to the number of records, {n}; got {m}")
     check_relation(f, "replace_one", "sampling without replacement")
     asked = _whole_orders(orders)
     divergence = _divergences(f, max(asked))
@@ -184,7 +182,7 @@ def _whole_orders(orders: Sequence[int]) -> list[int]:
     asked = sorted({whole_number(order, "order", least=2) for order in orders})
     if not asked or asked[-1] > _MOST_ORDER:
         raise InvalidParameter(
-            f"orders={orders!r} was given; write whole numbers in [2, {_MOST_ORDER}], one at least"
+            f"orders must be whole numbers from 2 to {_MOST_ORDER}, at least one; got {orders!r}"
         )
     return asked
 
@@ -242,7 +240,7 @@ def _statement(
     ]
     if not points:
         raise InvalidParameter(
-            f"{what} was to be sampled, and has no finite Rényi divergence at these orders; one "
-            "(epsilon, delta) gives none: write a guarantee with one, or poisson(f, q) of the curve"
+            f"sampling by Rényi orders needs a finite divergence at these orders; {what} has none. "
+            "One (epsilon, delta) gives none either. Write poisson(f, q) of the curve"
         )
     return Sampled(curve=rdp(points), neighbors=neighbors, assumptions=assumptions)

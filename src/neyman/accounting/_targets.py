@@ -107,8 +107,8 @@ class EpsilonDelta(Target):
         epsilon, delta = exact(self.epsilon, "epsilon"), exact(self.delta, "delta")
         if epsilon < 0 or not 0 <= delta < 1 or epsilon == delta == 0:
             raise InvalidParameter(
-                f"a target of epsilon={self.epsilon}, delta={self.delta} was given; write "
-                "epsilon >= 0 and delta in [0, 1), not both 0"
+                "epsilon must be at least 0 and delta in [0, 1), not both 0; got "
+                f"epsilon={self.epsilon}, delta={self.delta}"
             )
 
     @override
@@ -144,8 +144,7 @@ class MuSlack(Target):
         """Refuse what is always or never met."""
         if exact(self.mu, "mu") <= 0 or not 0 <= exact(self.slack, "slack") < 1:
             raise InvalidParameter(
-                f"a target of mu={self.mu}, slack={self.slack} was given; write mu > 0 and slack "
-                "in [0, 1)"
+                f"mu must be positive and slack in [0, 1); got mu={self.mu}, slack={self.slack}"
             )
 
     @override
@@ -202,8 +201,7 @@ class TprAtFpr(Target):
         _inside(self.tpr, "tpr")
         if exact(self.tpr, "tpr") <= exact(self.fpr, "fpr"):
             raise InvalidParameter(
-                f"tpr={self.tpr} at fpr={self.fpr} was asked, and a coin does as well; "
-                "write a tpr above the fpr"
+                f"tpr must be above fpr={self.fpr}; got {self.tpr}, which a coin reaches"
             )
 
     @override
@@ -238,8 +236,9 @@ class BayesError(Target):
         prior, error = exact(self.prior, "prior"), exact(self.error, "error")
         if not 0 < error < min(prior, 1 - prior):
             raise InvalidParameter(
-                f"an error of {self.error} at prior={self.prior} was asked; write one above 0 and "
-                f"below {float(min(prior, 1 - prior))}, which guessing without looking has"
+                f"error at prior={self.prior} must be above 0 and below "
+                f"{float(min(prior, 1 - prior))}, the error of guessing by the prior; "
+                f"got {self.error}"
             )
 
     @override
@@ -257,7 +256,7 @@ class BayesError(Target):
 
 def _inside(value: object, name: str) -> None:
     if not 0 < exact(value, name) < 1:
-        raise InvalidParameter(f"{name}={value} was given; write a number strictly between 0 and 1")
+        raise InvalidParameter(f"{name} must be strictly between 0 and 1; got {value}")
 
 
 def _log(value: float) -> float:

@@ -78,7 +78,7 @@ class ToeplitzStrategy(_Shifts):
         first: Array = np.array(coefficients, dtype=np.float64)
         if first.ndim != 1 or not 1 <= first.size <= _MOST_STEPS:
             raise InvalidParameter(
-                f"coefficients of shape {first.shape} were given; write 1 to {_MOST_STEPS} numbers"
+                f"coefficients must be 1 to {_MOST_STEPS} numbers; got shape {first.shape}"
             )
         inside = (first == 0) | ((first >= 2.0**-100) & (first <= 2.0**100))
         if not first[0] > 0 or not np.all(inside):
@@ -144,12 +144,12 @@ class BufferedStrategy(_Shifts):
     def __post_init__(self) -> None:
         """Refuse what does not fall."""
         if whole_number(self.length, "length", least=1) > _MOST_STEPS:
-            raise InvalidParameter(f"length={self.length} was given; write at most {_MOST_STEPS}")
+            raise InvalidParameter(f"length must be at most {_MOST_STEPS}; got {self.length}")
         weights, decays = tuple(map(float, self.weights)), tuple(map(float, self.decays))
         if not 1 <= len(weights) == len(decays) <= _MOST_BUFFERS:
             raise InvalidParameter(
-                f"{len(weights)} weights and {len(decays)} decays were given; write as many of "
-                f"each, 1 to {_MOST_BUFFERS}"
+                f"there must be as many weights as decays, 1 to {_MOST_BUFFERS}; got "
+                f"{len(weights)} and {len(decays)}"
             )
         falls = all(w >= 0 for w in weights) and sum(map(Fraction, weights)) <= 1
         if not falls or not all(0 <= decay < 1 for decay in decays):
@@ -193,7 +193,7 @@ class BufferedStrategy(_Shifts):
 def _square_root(steps: int) -> Array:
     """Return the coefficients of (1 - x)^(-1/2): c_0 = 1, c_k = c_(k-1) (2k - 1) / (2k)."""
     if whole_number(steps, "steps", least=1) > _MOST_STEPS:
-        raise InvalidParameter(f"steps={steps} were given; write at most {_MOST_STEPS}")
+        raise InvalidParameter(f"steps must be at most {_MOST_STEPS}; got {steps}")
     k = np.arange(1, steps, dtype=np.float64)
     return np.append(1.0, np.cumprod((2 * k - 1) / (2 * k)))
 
@@ -224,6 +224,6 @@ def banded_strategy(steps: int, bands: int) -> ToeplitzStrategy:
     """
     first = _square_root(steps)
     if whole_number(bands, "bands", least=1) > steps:
-        raise InvalidParameter(f"bands={bands} of {steps} steps were given; write at most {steps}")
+        raise InvalidParameter(f"bands must be at most the number of steps, {steps}; got {bands}")
     first[bands:] = 0
     return ToeplitzStrategy(first)

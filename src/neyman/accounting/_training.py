@@ -82,7 +82,7 @@ def _count(steps: object) -> int:
         count = -1
     if count < 0 or isinstance(steps, bool):
         raise InvalidParameter(
-            f"steps={steps!r} was given, and steps are counted; write an int of at least 0, such "
-            "as 1000 (int(1e6), not 1e6; in calibrate, integer=True)"
+            f"steps must be an int of at least 0; got {steps!r}. Write int(1e6), not 1e6; in "
+            "calibrate, write integer=True"
         )
     return count

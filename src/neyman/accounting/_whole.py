@@ -19,5 +19,5 @@ def whole_number(value: Any, name: str, *, least: int) -> int:
     except TypeError:
         count = least - 1
     if count < least or isinstance(value, bool):
-        raise InvalidParameter(f"{name}={value!r} was found; write an int of at least {least}")
+        raise InvalidParameter(f"{name} must be an int of at least {least}; got {value!r}")
     return count

@@ -171,7 +171,7 @@ class Aggregate(Displayed):
         instead = 'who is protected, in the words of the ledger, such as "one patient"'
         check_type("unit", self.unit, str, instead)
         if not self.unit:
-            raise InvalidParameter(f"unit of 0 characters was given; write {instead}")
+            raise InvalidParameter(f"unit must not be empty; write {instead}")
 
     def __repr__(self) -> str:
         return (

@@ -96,10 +96,10 @@ def _target(options: argparse.Namespace) -> tuple[Target, Fraction | None]:
                 f"{options.delta}"
             )
         case {"epsilon": epsilon, "delta": delta, **rest} if not rest:
-            refuse_large_delta(delta, "--delta ")
+            refuse_large_delta(delta, "--delta")
             return EpsilonDelta(epsilon, delta), delta
         case {"mu": mu, "slack": slack, **rest} if not rest:
-            refuse_large_delta(slack, "--slack ")
+            refuse_large_delta(slack, "--slack")
             return MuSlack(mu, slack), slack
         case {"advantage": advantage, **rest} if not rest:
             return Advantage(advantage), None

@@ -72,10 +72,9 @@ def _several(pair: Pair, times: int, change: int) -> dp_event.DpEvent:
     event = row and row(pair, change)
     if event is None:
         raise UnsupportedComposition(
-            f"{pair} was to be written as an event of dp_accounting, which has none that says as "
-            "much, or not in the installed version or under this relation; write "
-            "to_dp_event(f.dominating(), ...) where f is known by a bound, or keep the curve: "
-            "f.to_json()"
+            f"dp_accounting has no event for {pair}, at least in the installed version and under "
+            "this relation. Write to_dp_event(f.dominating(), ...) where f is known by a bound, or "
+            "keep the curve: f.to_json()"
         )
     return event if times == 1 else dp_event.SelfComposedDpEvent(event, times)
 

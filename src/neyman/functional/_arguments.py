@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import given
+from neyman.arguments import given, got
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, exact, rational
 
@@ -60,7 +60,8 @@ def each(name: str, value: object, axes: int) -> tuple[Fraction, ...]:
     found = cast("Sequence[Real]", value) if isinstance(value, tuple | list) else alone
     if len(found) != axes:
         raise InvalidParameter(
-            f"{given(name, cast('object', value))} was given; write {axes} numbers, one an axis"
+            f"{name} must be {'one number' if axes == 1 else f'{axes} numbers, one for each axis'}"
+            f"; got {got(cast('object', value))}"
         )
     return tuple(exact(one, name) for one in found)
 

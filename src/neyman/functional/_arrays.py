@@ -58,8 +58,8 @@ class Units:
         """
         if type(self.ids) not in (np.ndarray, np.memmap) or self.ids.dtype.kind not in "iuSU":
             raise InvalidParameter(
-                f"ids in a {type(self.ids).__name__} were given; write a NumPy array of integers "
-                "or fixed-width text, one id for each value"
+                "ids must be a NumPy array of integers or fixed-width text, one id for each value; "
+                f"got a {type(self.ids).__name__}"
             )
         object.__setattr__(
             self, "max_values", whole("max_values", self.max_values, 1, _MOST_OF_A_UNIT)
@@ -191,18 +191,16 @@ def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[n
     """
     if type(values) not in (np.ndarray, np.memmap):
         raise InvalidParameter(
-            f"{name} in a {type(values).__name__} were given, whose type of numbers can depend on "
-            f"the values; write {_instead(values, name)}"
+            f"{name} must be a NumPy array, because the number type of a {type(values).__name__} "
+            f"can depend on the values; write {_instead(values, name)}"
         )
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
         raise InvalidParameter(
-            f"{name} in an array of dtype {values.dtype} were given; write one of real numbers, of "
-            "float64 or narrower"
+            f"{name} must be an array of real numbers, float64 or narrower; got dtype "
+            f"{values.dtype}"
         )
     if values.size > MOST_RECORDS:
-        raise InvalidParameter(
-            f"more than {MOST_RECORDS} numbers were given as {name}; write fewer"
-        )
+        raise InvalidParameter(f"{name} must have at most {MOST_RECORDS} numbers; got more")
     return values
 
 
@@ -249,8 +247,8 @@ def rows(
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != width:
         raise InvalidParameter(
-            f"{name} of {values.ndim} axes whose rows are not of length {width} were given; write "
-            f"shape (n, {width}), one row a record"
+            f"{name} must have shape (n, {width}), one row for each record; got {values.ndim} "
+            f"axes, with rows of another length than {width}"
         )
     return array
 
@@ -270,8 +268,8 @@ def public_number(array: npt.NDArray[np.generic], neighbors: Neighbors) -> int |
         return None
     if not len(array):
         raise InvalidParameter(
-            "no records were given under replace_one, where their number is public; give at least "
-            'one, or write neighbors="add_remove"'
+            "under replace_one the number of records is public and must be at least 1; got none. "
+            'Write neighbors="add_remove" if the number is private'
         )
     return len(array)
 
@@ -296,6 +294,6 @@ def _check_units(units: Units | None, values: npt.NDArray[np.generic], *, counte
         )
     if not counted:
         raise InvalidParameter(
-            "units with several values were given under replace_one, where the number of values "
-            'is public; write neighbors="add_remove"'
+            "under replace_one the number of values is public, so each unit must have one value; "
+            'got units with several. Write neighbors="add_remove"'
         )

@@ -81,8 +81,8 @@ def question_of(
     groups = records.groups
     if size * groups > _MOST_INTEGERS:
         raise InvalidParameter(
-            f"{groups} groups of {size} integers each were asked for; write fewer groups or a "
-            "larger bandwidth or grid, at most 2^24 integers together"
+            f"all groups together must have at most 2^24 integers; got {groups} groups of {size}. "
+            "Write fewer groups, or a larger bandwidth or grid"
         )
     refuse_key_names(records.keys, reading.names)
     counter, companion = records.counter(axes), records.companion(axes, ends=ends)
@@ -184,8 +184,8 @@ class ImaginedCounts:
         one = np.array(shape.get("one_row", ()), dtype=np.float64)
         if one.size != self.size or not np.all(np.isfinite(one)) or len(self.axes) == 1:
             raise InvalidParameter(
-                "a likeness of this question must hold its quantiles or its sums; another was "
-                "given. Make one of this question: publish.likeness(question, table)"
+                "like must hold the quantiles or sums of this question; got those of another one. "
+                "Write publish.likeness(question, table)"
             )
         return one
 

@@ -79,8 +79,8 @@ def function(release: Released | Answer, kind: type[Function] = Function) -> Fun
     check_type("release", own, Released, _RELEASE)
     if own.query.get("keys") is not None:
         raise InvalidParameter(
-            "a release of functions by group was given; write functional.functions(release), and "
-            "take the one of a key"
+            "a release by group holds several functions; write functional.functions(release), and "
+            "take the function of one key"
         )
     return _made(own, kind)
 
@@ -105,9 +105,7 @@ def functions(release: Released | Answer, kind: type[Function] = Function) -> Fu
     own = release_of(release)
     check_type("release", own, Released, _RELEASE)
     if own.query.get("keys") is None:
-        raise InvalidParameter(
-            "a release that is not by group was given; write functional.function(release)"
-        )
+        raise InvalidParameter("this release is not by group; write functional.function(release)")
     try:
         columns, parts = parts_of(own)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -135,8 +133,8 @@ def _expected(found: Function, kind: type[Function]) -> Function:
 def _another(statistic: object, kind: type[Function]) -> InvalidParameter:
     names = [name for known in _known_kinds(kind) for name in known.statistics]
     return InvalidParameter(
-        f"a release of {statistic!r} was given; write function(release) for a release of "
-        f"functional.{', '.join(names)}"
+        f"function(release) takes a release of functional.{', '.join(names)}; got a release of "
+        f"{statistic!r}"
     )
 
 
@@ -157,8 +155,8 @@ def read(record: Mapping[str, object], kind: type[Function] = Function) -> Funct
             return _strictly(known.of_record, record, known.kind)
     kinds = [known.kind for known in _known_kinds(kind)]
     raise InvalidParameter(
-        f"a record of kind {record.get('kind')!r} was given; write what to_json returned, of kind "
-        f"{', '.join(kinds)}"
+        f"the record must be what to_json returned, of kind {', '.join(kinds)}; got kind "
+        f"{record.get('kind')!r}"
     )
 
 
@@ -171,8 +169,8 @@ def read_functions(record: Mapping[str, object]) -> Functions[Function]:
     check_type("record", record, Mapping, _RECORD)
     if record.get("kind") != Functions.kind:
         raise InvalidParameter(
-            f"a record of kind {record.get('kind')!r} was given, not of functions by group; read "
-            "one function by functional.read(record)"
+            f"the record must be of functions by group; got kind {record.get('kind')!r}. Write "
+            "functional.read(record) for one function"
         )
     return _strictly(lambda one: Functions.of_record(one, read), record, "functions by group")
 
@@ -300,8 +298,7 @@ def _listed(record: Mapping[str, object]) -> list[dict[str, object]]:
 
 def _damaged(what: str) -> InvalidParameter:
     return InvalidParameter(
-        f"a damaged release of {what} was given; write function(release) with what release(...) "
-        "returned"
+        f"the release of {what} is damaged; write function(release) with what release(...) returned"
     )
 
 

@@ -132,8 +132,8 @@ class Answer:
         before = events.entry(entry)
         if before is None:
             raise EntryConflict(
-                f"values were to be committed to {entry!r}, which this ledger never reserved; "
-                "reserve it here first"
+                f"values can be committed only to a reserved entry; this ledger never reserved "
+                f"{entry!r}. Reserve it first"
             )
         before.require_kind({})
         if before.commit is None:

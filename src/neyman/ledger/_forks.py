@@ -81,8 +81,8 @@ def one_a_thread(entry: str) -> Generator[None]:
     other = _TURNS.get(thread)
     if other is not None:
         raise InvalidParameter(
-            f"the turn of {entry!r} was asked inside that of {other!r}, and two threads could "
-            "wait for each other for ever; end one before the next"
+            f"the lock of {entry!r} must not be taken inside the lock of {other!r}: two threads "
+            "could wait for each other for ever. End one before the next"
         )
     _TURNS[thread] = entry
     try:

@@ -136,8 +136,8 @@ class History:
         )
         if found != wanted:
             raise EntryConflict(
-                f"entry {brief(self.id)!r} stands for {found}, and {wanted} was asked under this "
-                "id; use a new id"
+                f"entry {brief(self.id)!r} stands for {found}; got {wanted} under the same id. "
+                "Use a new id"
             )
 
     def require_redraw_left(self) -> None:

@@ -108,9 +108,8 @@ def require_same(store: Store, name: str, found: object, asked: object) -> None:
     if found != asked:
         held = brief(str(found))
         raise LedgerMismatch(
-            f"the ledger {str(store)!r} was created with {name}={held}, and "
-            f"{name}={brief(str(asked))} was asked; write {name}={held}, or another "
-            "place for another ledger"
+            f"the ledger {str(store)!r} was created with {name}={held}; got "
+            f"{name}={brief(str(asked))}. Write {name}={held}, or another path for a new ledger"
         )
 
 
@@ -129,8 +128,8 @@ def require_relation(found: dict[str, str], asked: dict[str, str]) -> None:
     differ = [key for key in asked if asked[key] != found[key]]
     this, other = (", ".join(f"{key}={side[key]!r}" for key in differ) for side in (found, asked))
     raise RelationMismatch(
-        f"an entry that protects unit={asked['unit']!r} under {asked['neighbors']!r} was asked, "
-        f"and this ledger keeps unit={found['unit']!r} under {found['neighbors']!r}. "
-        f"Write {this} if that is what your entry protects, or, for a new ledger, write "
+        f"this ledger protects unit={found['unit']!r} under {found['neighbors']!r}; the entry "
+        f"protects unit={asked['unit']!r} under {asked['neighbors']!r}. "
+        f"Write {this} if that is what your entry protects. For a new ledger, write "
         f"Ledger.open(..., {other})"
     )

@@ -177,9 +177,10 @@ class PostgresTables(Tables):
         )
         if not owner:
             raise LedgerUnavailable(
-                f"the ledger in the schema {self.schema!r} has format {SAME_TABLES}, and what was "
-                f"to be written needs format {VERSION}, which only its owner can make it. Nothing "
-                "was written. Have the owner write the first allowance, or open a new ledger"
+                f"the first allowance needs a ledger of format {VERSION}; the one in the schema "
+                f"{self.schema!r} has format {SAME_TABLES}, and only its owner can upgrade it. "
+                "Nothing was written. Have the owner write the first allowance, or open a new "
+                "ledger"
             )
         self.connection.execute(_mark(VERSION))
 

@@ -114,10 +114,9 @@ class Stock:
         left = self.left(kinds)
         if steps > left:
             raise BudgetExceeded(
-                f"{steps:,} more steps of the allowance {brief(self.id)!r} were asked, and "
-                f"{left:,} are left of the {sum(self.declared[i].count for i in kinds):,} that "
-                f"were declared{self._overdrawn()}. Nothing was taken; take fewer, or declare a "
-                "new allowance"
+                f"the allowance {brief(self.id)!r} has {left:,} steps left of the "
+                f"{sum(self.declared[i].count for i in kinds):,} declared{self._overdrawn()}; got "
+                f"{steps:,}. Nothing was taken. Take fewer, or declare a new allowance"
             )
         rest, due = self.rest(), steps
         shares = [0] * len(rest)

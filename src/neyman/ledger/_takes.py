@@ -151,7 +151,7 @@ def _known(events: Events, entry: str) -> History:
     found = events.entry(entry)
     if found is None or found.take() is None:
         raise EntryConflict(
-            f"a checkpoint of {brief(entry)!r} was to be committed, and no steps were taken under "
-            "this id; take them first"
+            f"a checkpoint can be committed only after its steps were taken; none were taken under "
+            f"{brief(entry)!r}. Take them first"
         )
     return found

@@ -74,7 +74,7 @@ class AboveThreshold:
         for name, count in (("sensitivity", sensitivity), ("hits", hits)):
             if type(count) is not int or not 1 <= count <= 2**40:
                 raise InvalidParameter(
-                    f"{name}={count!r} was given; write an int of at least 1, in grid units"
+                    f"{name} must be an int of at least 1, in grid units; got {count!r}"
                 )
         first, each = _scales(whole, sensitivity, hits, monotone)
         opening, comparing = Laplace(scale=first), Laplace(scale=each)
@@ -119,8 +119,8 @@ class AboveThreshold:
     def __reduce__(self) -> NoReturn:
         """Refuse: a copy would have all the hits once more."""
         raise InvalidParameter(
-            "a copy of an AboveThreshold was asked; one object is one run, so start another one "
-            "with an epsilon of its own"
+            "an AboveThreshold must not be copied: one object is one run. Start another one with "
+            "an epsilon of its own"
         )
 
     @property

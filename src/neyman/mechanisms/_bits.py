@@ -78,7 +78,7 @@ def _fresh(size: int) -> bytes:
     if not isinstance(data, bytes):
         raise _broken("gives no random bytes")
     if len(data) != _WITNESS + size:
-        raise _broken(f"gave {len(data)} random bytes where {_WITNESS + size} were asked for")
+        raise _broken(f"gave {len(data)} random bytes in place of {_WITNESS + size}")
     began = data[:_PIECE]
     repeated = (
         data.find(began, 1, _WINDOW) >= 0

@@ -75,23 +75,22 @@ class Canonical(Mechanism):
         check_type("curve", curve, TradeOff, "a trade-off function, such as gdp(1)")
         if not curve.certified:
             raise NotCertified(
-                f"canonical noise of {curve} was asked for, which is an estimate; write a curve "
-                "with proved brackets"
+                f"canonical noise needs a curve with proved brackets; {curve} is an estimate"
             )
         if curve.of_class:
             raise InvalidParameter(
-                f"canonical noise of {curve} was asked for, which bounds a class of mechanisms; "
-                "write the trade-off function of one, such as gdp(1)"
+                f"canonical noise needs the trade-off function of one mechanism; {curve} bounds a "
+                "class of mechanisms. Write a curve such as gdp(1)"
             )
         if not (curve.symmetric and curve.remove == curve.add) or not (
             0 < float(curve.advantage()) < 1
         ):
             raise InvalidParameter(
-                f"canonical noise of {curve} was asked for; write a curve that is its own inverse, "
-                "the same in both directions, and neither hides nor tells everything"
+                "canonical noise needs a curve that is its own inverse, is the same in both "
+                f"directions, and neither hides nor tells everything; got {curve}"
             )
         if type(period) is not int or not 1 <= period <= _WIDEST:
-            raise InvalidParameter(f"period={period!r} was given; write an int from 1 to 2^40")
+            raise InvalidParameter(f"period must be an int from 1 to 2^40; got {period!r}")
         object.__setattr__(self, "curve", curve)
         object.__setattr__(self, "period", period)
         steps = _steps(curve)

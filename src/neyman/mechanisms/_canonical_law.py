@@ -147,8 +147,8 @@ def bracketed(curve: TradeOff, period: int) -> TabledCanonical:
     while blocks[-1].upper.size == 0 or blocks[-1].upper[-1] > _CUT:
         if sum(part.lower.size for part in blocks) + period > _MOST:
             raise InvalidParameter(
-                f"canonical noise of {curve} with period={period} was asked for, whose table would "
-                f"have more than {_MOST} entries; write a coarser grid or a larger budget"
+                f"the table of canonical noise must have at most {_MOST} entries; {curve} with "
+                f"period={period} takes more. Write a coarser grid or a larger budget"
             )
         low, high = 1 - block.upper - 2.0**-53, 1 - block.lower + 2.0**-53
         block = Bracket(
@@ -163,7 +163,7 @@ def bracketed(curve: TradeOff, period: int) -> TabledCanonical:
     distance = float((np.sum(error) + upper[-1]) * (1 + 2.0**-30))
     if distance > _FAR:
         raise InvalidParameter(
-            f"canonical noise of {curve} with period={period} was asked for, whose brackets leave "
-            f"a distance of {distance:.1e}; write a curve with tighter brackets, or a coarser grid"
+            f"canonical noise needs tighter brackets: those of {curve} with period={period} leave "
+            f"a distance of {distance:.1e}. Write a curve with tighter brackets, or a coarser grid"
         )
     return TabledCanonical(tails, distance)

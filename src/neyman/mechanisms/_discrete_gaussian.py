@@ -119,8 +119,8 @@ class DiscreteGaussian(Mechanism):
         check_scale(self.variance, "Discrete Gaussian", scale=scale, variance=variance)
         if self.variance > _WIDEST:
             raise InvalidParameter(
-                f"discrete Gaussian noise of variance {text(self.variance)} was asked for, above "
-                f"{_WIDEST}; write Gaussian noise, which is rounded and has no such end"
+                f"the variance of discrete Gaussian noise must be at most {_WIDEST}; got "
+                f"{text(self.variance)}. Write Gaussian noise, which has no such limit"
             )
 
     @classmethod

@@ -144,8 +144,7 @@ class DiscreteLaplace(Mechanism):
 def _steps(sensitivity: Sensitivity) -> int:
     if sensitivity.l1 is None:
         raise SensitivityMismatch(
-            "discrete Laplace noise was asked for, which needs an L1 sensitivity, and the query "
-            f"bounds only l2_squared={sensitivity.l2_squared}; write Gaussian noise, or a query "
-            "that bounds l1"
+            "discrete Laplace noise needs an L1 sensitivity; this query bounds only "
+            f"l2_squared={sensitivity.l2_squared}. Write Gaussian noise, or a query that bounds l1"
         )
     return math.floor(sensitivity.l1)

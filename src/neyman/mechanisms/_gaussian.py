@@ -145,8 +145,8 @@ def variance_of(scale: Real | None, variance: Real | None) -> Fraction:
     if scale is None and variance is not None:
         return exact_positive(variance, "variance")
     raise InvalidParameter(
-        f"Gaussian noise of scale={scale}, variance={variance} was asked for; "
-        "give exactly one of them, in lattice units"
+        "Gaussian noise needs scale or variance, exactly one of them, in lattice units; "
+        f"got scale={scale}, variance={variance}"
     )
 
 
@@ -158,20 +158,20 @@ def _squared(mu: Real | None, epsilon: Real | None, delta: Real | None) -> Fract
     if mu is None and epsilon is not None and delta is not None:
         if not 0 < exact(delta, "delta") < 1:
             raise InvalidParameter(
-                f"{given('delta', delta)} was given for Gaussian noise, which no epsilon bounds "
-                "alone; write a small delta, such as 1e-6, or Laplace noise for epsilon alone"
+                f"Gaussian noise needs a delta above 0; got {given('delta', delta)}. Write a small "
+                "delta, such as 1e-6, or Laplace noise for epsilon alone"
             )
         return approx_dp(epsilon, delta).inner_gaussian()
     raise InvalidParameter(
-        f"Gaussian noise for mu={mu}, epsilon={epsilon}, delta={delta} was asked for; write mu, or "
-        "epsilon and delta, or Laplace noise for epsilon alone"
+        "Gaussian noise needs mu, or epsilon and delta; "
+        f"got mu={mu}, epsilon={epsilon}, delta={delta}. For epsilon alone, write Laplace noise"
     )
 
 
 def _l2_squared(sensitivity: Sensitivity) -> Fraction:
     if sensitivity.l2_squared is None:
         raise SensitivityMismatch(
-            "Gaussian noise was asked for, which needs an L2 sensitivity, and the query bounds "
-            f"only l1={sensitivity.l1}; write Laplace noise, or a query that bounds l2_squared"
+            "Gaussian noise needs an L2 sensitivity; this query bounds only "
+            f"l1={sensitivity.l1}. Write Laplace noise, or a query that bounds l2_squared"
         )
     return sensitivity.l2_squared

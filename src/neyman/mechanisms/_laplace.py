@@ -92,8 +92,7 @@ class Laplace(Mechanism):
 def _l1(sensitivity: Sensitivity) -> Fraction:
     if sensitivity.l1 is None:
         raise SensitivityMismatch(
-            "Laplace noise was asked for, which needs an L1 sensitivity, and the query bounds "
-            f"only l2_squared={sensitivity.l2_squared}; write Gaussian noise, or a query that "
-            "bounds l1"
+            "Laplace noise needs an L1 sensitivity; this query bounds only "
+            f"l2_squared={sensitivity.l2_squared}. Write Gaussian noise, or a query that bounds l1"
         )
     return sensitivity.l1

@@ -31,8 +31,7 @@ def require_flint() -> None:
         importlib.import_module("flint")
         return
     raise MissingExtra(
-        "noise was asked for and python-flint, which rounds it exactly, is not installed; "
-        "write: pip install 'neyman[noise]'"
+        "exact noise needs python-flint, which is not installed; run pip install 'neyman[noise]'"
     )
 
 

@@ -81,14 +81,14 @@ class Mechanism(ABC):
         """
         if sensitivity.new_groups is not None and not self.selects:
             raise SensitivityMismatch(
-                "noise alone was asked for groups that nobody declared, and that such a group is "
-                "in the answer tells that someone is in it; write Thresholded.calibrate("
+                "groups that nobody declared need a threshold beside the noise: a group in the "
+                "answer reveals that someone is in it. Write Thresholded.calibrate("
                 "sensitivity, noise=..., delta=...), or declare the groups: by=Keys({...})"
             )
         if sensitivity.new_groups is None and self.selects:
             raise SensitivityMismatch(
-                "a threshold was asked for declared groups, which are all shown and cost no delta; "
-                "write the noise alone"
+                "declared groups need no threshold: all of them are shown, and they cost no delta. "
+                "Write the noise alone"
             )
         return self.noise_tradeoff(sensitivity)
 
@@ -224,8 +224,8 @@ class Mechanism(ABC):
         require_flint()
         if values.dtype != np.int64:
             raise InvalidParameter(
-                f"noise was asked for on an array of {values.dtype}; write values on a public "
-                "integer grid as int64, for floats leak through their last bits"
+                f"values must be int64 on a public integer grid; got {values.dtype}. "
+                "The last bits of floats reveal what the noise was added to"
             )
         return values + self.law.draw(values.size, source).reshape(values.shape)
 
@@ -242,8 +242,7 @@ def check_confidence(confidence: float) -> None:
 def _check_rank(rank: int, size: int) -> None:
     if not 1 <= rank <= size:
         raise InvalidParameter(
-            f"a projection of rank {rank} of {size} numbers was asked for; write a rank from 1 to "
-            "their number"
+            f"the rank of a projection must be from 1 to the number of values, {size}; got {rank}"
         )
 
 
@@ -259,13 +258,13 @@ def check_scale(squared: Fraction, name: str, **asked: Real | None) -> None:
         finer = squared < _SMALLEST**2
         given = [f"{k}={_shown(exact(v, k))}" for k, v in asked.items() if v is not None]
         raise InvalidParameter(
-            f"{name} noise{' of ' * bool(given)}{', '.join(given)} was asked for, which is a scale "
-            f"of about {_shown(squared, root=True)}; the scale must be from 2^-3 to 2^40 lattice "
-            "units, 2^28 for full speed; "
+            f"the scale of {name} noise must be from 2^-3 to 2^40 lattice units (up to 2^28 for "
+            f"full speed); got about {_shown(squared, root=True)}"
+            f"{' from ' * bool(given)}{', '.join(given)}. "
             + (
-                "declare a finer grid or spend a smaller budget"
+                "Declare a finer grid or spend a smaller budget"
                 if finer
-                else "declare a coarser grid or spend a larger budget"
+                else "Declare a coarser grid or spend a larger budget"
             )
         )
 

@@ -105,8 +105,8 @@ class ProposeTestRelease:
         whole, share = exact(mu, "mu"), exact(test_share, "test_share")
         if not 0 < share < 1 or whole <= 0:
             raise InvalidParameter(
-                f"mu={text(whole)}, test_share={text(share)} were given; write a positive mu and a "
-                "share strictly between 0 and 1"
+                "mu must be positive and test_share strictly between 0 and 1; "
+                f"got mu={text(whole)}, test_share={text(share)}"
             )
         unit = Gaussian.calibrate(sensitivity, whole)
         return cls(
@@ -173,7 +173,7 @@ class ProposeTestRelease:
         """
         if type(distance) is not int:
             raise InvalidParameter(
-                f"a distance of type {type(distance).__name__} was given; write an int"
+                f"a distance must be an int; got a value of type {type(distance).__name__}"
             )
         threshold = self.threshold
         # What is farther is as good as certain; a check would let private data raise.

@@ -76,7 +76,7 @@ class RandomizedResponse:
         kept = exact(truth, "truth")
         if type(categories) is not int or not 2 <= categories <= _MOST:
             raise InvalidParameter(
-                f"categories={categories!r} was given; write an int from 2 to {_MOST}"
+                f"categories must be an int from 2 to {_MOST}; got {categories!r}"
             )
         if not Fraction(1, categories) < kept < 1:
             raise InvalidParameter(
@@ -130,8 +130,7 @@ class RandomizedResponse:
         """
         if codes.dtype != np.int64:
             raise InvalidParameter(
-                f"reports were asked for on an array of {codes.dtype}; write codes 0, ..., "
-                f"{self.categories - 1} as int64"
+                f"codes must be int64, from 0 to {self.categories - 1}; got {codes.dtype}"
             )
         shifts = self._shifts(codes.size, source).reshape(codes.shape)
         return (codes % self.categories + shifts) % self.categories
@@ -200,14 +199,14 @@ class RandomizedResponse:
         seen = np.asarray(counts)
         if seen.shape != (self.categories,) or seen.dtype.kind not in "iu" or np.any(seen < 0):
             raise InvalidParameter(
-                f"counts of shape {seen.shape} and type {seen.dtype} were given; write the "
-                f"{self.categories} counts of the reports, as whole numbers"
+                f"counts must be the {self.categories} counts of the reports, as whole numbers; "
+                f"got shape {seen.shape} and type {seen.dtype}"
             )
         n = int(seen.sum())
         if n * self.other <= 1 or confidence < 0.5:
             raise InvalidParameter(
-                f"an interval of confidence {confidence} from {n} reports was asked for; write a "
-                f"confidence from 0.5 on, and more than {math.floor(1 / self.other)} reports"
+                "an interval needs a confidence of at least 0.5 and more than "
+                f"{math.floor(1 / self.other)} reports; got confidence={confidence} and {n} reports"
             )
         low, high = _clopper_pearson(seen.astype(np.float64), n, (1 - confidence) / 2)
         other, gap = Interval.of(self.other), Interval.of(self.truth - self.other)

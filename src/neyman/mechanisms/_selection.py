@@ -58,8 +58,8 @@ class Selection(ABC):
             )
         if moved <= 0 or not Fraction(1, 2**80) <= loss / moved <= 2**20:
             raise InvalidParameter(
-                f"sensitivity={text(moved)} was given for epsilon={text(loss)}; write how far one "
-                "unit moves a score, positive, in grid units"
+                f"sensitivity must be positive; got {text(moved)} for epsilon={text(loss)}. Write "
+                "how far one unit moves a score, in grid units"
             )
         object.__setattr__(self, "epsilon", loss)
         object.__setattr__(self, "sensitivity", moved)
@@ -111,8 +111,8 @@ class Selection(ABC):
         require_flint()
         if scores.dtype != np.int64 or scores.ndim != 1 or not 0 < scores.size <= _MOST_CANDIDATES:
             raise InvalidParameter(
-                f"scores of {scores.dtype} and shape {scores.shape} were given; write int64 scores "
-                "on a public grid, shape (n,), for 1 to 2^20 candidates"
+                "scores must be int64 on a public grid, of shape (n,), for 1 to 2^20 candidates; "
+                f"got {scores.dtype} of shape {scores.shape}"
             )
         # The difference of two int64 fits into a uint64, modulo 2^64.
         largest = np.max(scores)
@@ -141,8 +141,8 @@ class Selection(ABC):
         """Return ceil(log(candidates / (1 - confidence)) / rate)."""
         if not 0 < confidence < 1 or not 1 <= candidates <= _MOST_CANDIDATES:
             raise InvalidParameter(
-                f"confidence={confidence!r} for {candidates!r} candidates was asked; write a "
-                "number strictly between 0 and 1, for 1 to 2^20 candidates"
+                "confidence must be strictly between 0 and 1, for 1 to 2^20 candidates; "
+                f"got confidence={confidence!r} for {candidates!r} candidates"
             )
         log = math.log(candidates) - math.log1p(-confidence)
         return math.ceil(Fraction(log) * (1 + Fraction(1, 2**48)) / self.rate)

@@ -152,8 +152,8 @@ class Staircase(Mechanism):
         steps = max(largest_coordinate(sensitivity), 1)
         if sensitivity.coordinates != 1 and steps > 1:
             raise SensitivityMismatch(
-                f"staircase noise was asked for integers of {sensitivity}, of which one unit may "
-                "move several; write Laplace noise, or a Sensitivity with coordinates=1"
+                "staircase noise needs a query in which one unit moves one integer; "
+                f"got {sensitivity}. Write Laplace noise, or a Sensitivity with coordinates=1"
             )
         loss = exact(epsilon, "epsilon")
         cls(epsilon=loss, period=steps, width=1)
@@ -202,9 +202,7 @@ class Staircase(Mechanism):
 def _best_share(epsilon: float, power: int) -> float:
     """Return gamma, the top's share of a period where E|X|^power of the continuous law is least."""
     if power not in (1, 2):
-        raise InvalidParameter(
-            f"power={power!r} was asked to be small; write 1 for E|K| or 2 for E K^2"
-        )
+        raise InvalidParameter(f"power must be 1, for E|K|, or 2, for E K^2; got {power!r}")
     if power == 1:
         return 1 / (1 + math.exp(epsilon / 2))
     b = math.exp(-epsilon)

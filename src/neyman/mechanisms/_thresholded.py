@@ -71,7 +71,7 @@ class Thresholded(Mechanism):
             raise InvalidParameter(f"noise={noise} has a threshold already; write one of the two")
         if type(threshold) is not int or not 2 <= threshold <= _FARTHEST:
             raise InvalidParameter(
-                f"threshold={threshold!r} was given; write an int from 2 to 2^61, in lattice units"
+                f"threshold must be an int from 2 to 2^61, in lattice units; got {threshold!r}"
             )
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "threshold", threshold)
@@ -186,8 +186,8 @@ class Thresholded(Mechanism):
 def _new_groups(sensitivity: Sensitivity) -> NewGroups:
     if sensitivity.new_groups is None:
         raise SensitivityMismatch(
-            "a threshold was asked for declared groups, which are all shown and cost no delta; "
-            "write the noise alone, or leave the groups unknown: by=UnknownKeys(...)"
+            "declared groups need no threshold: all of them are shown, and they cost no delta. "
+            "Write the noise alone, or leave the groups unknown: by=UnknownKeys(...)"
         )
     return sensitivity.new_groups
 

@@ -9,7 +9,7 @@ from typing import Any, cast, final
 
 import opacus
 from neyman.accounting import EpsilonDelta, calibrate, dp_sgd
-from neyman.arguments import given, whole
+from neyman.arguments import got, whole
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff
 from neyman.errors import InvalidCall, InvalidParameter
@@ -95,8 +95,8 @@ def _planned(epochs: float | None, steps: int | None, sample_rate: float) -> int
     # NaN compares false.
     if not 0 < epochs / sample_rate < _MOST_STEPS:
         raise InvalidParameter(
-            f"epochs must be above 0 and make at most 2^52 steps; {given('epochs', epochs)} was "
-            "given. Write the number of passes over the data, such as 10"
+            f"epochs must be above 0 and make at most 2^52 steps; got {got(epochs)}. Write the "
+            "number of passes over the data, such as 10"
         )
     return max(1, math.ceil(epochs / sample_rate * _EXACT))
 
@@ -125,8 +125,8 @@ class PrivacyEngine(opacus.PrivacyEngine):
     def __init__(self, *, accountant: str = "neyman", secure_mode: bool = False) -> None:
         if accountant != Accountant.mechanism():
             raise InvalidParameter(
-                f'accountant must be "neyman" here; {given("accountant", accountant)} was given. '
-                "Write opacus.PrivacyEngine for another"
+                f'accountant must be "neyman"; got {got(accountant)}. Write opacus.PrivacyEngine '
+                "for another accountant"
             )
         super().__init__(accountant=accountant, secure_mode=secure_mode)
 

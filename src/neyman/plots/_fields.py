@@ -59,7 +59,7 @@ def heatmap(
     found = found_in(field)
     check_type("field", found, ProperDensity | ReleasedField, instead)
     if len(labels) != 2:
-        raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
+        raise InvalidParameter(f"there must be two labels, one for each axis; got {len(labels)}")
     _check_plane(found.sides)
     if isinstance(found, ProperDensity):
         places, values = found.grid(points)
@@ -91,8 +91,8 @@ def draw_field(axes: Axes, field: ProperDensity, labels: tuple[str, str]) -> Non
 def _check_plane(sides: tuple[Side, ...]) -> None:
     if len(sides) != 2:
         raise InvalidParameter(
-            f"a heat map of {len(sides)} coordinates was asked for; write one of a "
-            "field of two: heatmap(field.plane(0, 1), ...)"
+            f"a heat map needs a field of two coordinates; got {len(sides)}. Write "
+            "heatmap(field.plane(0, 1), ...)"
         )
 
 

@@ -151,7 +151,7 @@ def regression(
         InvalidParameter: if there are not two labels.
     """
     if len(labels) != 2:
-        raise InvalidParameter(f"{len(labels)} labels were given; write two, one for each axis")
+        raise InvalidParameter(f"there must be two labels, one for each axis; got {len(labels)}")
     found = found_in(fit)
     reading = found.gaussian_process() if isinstance(found, RegressionCurve) else found
     check_type("fit", reading, RegressionFit, "a curve, or a reading of it")

@@ -41,7 +41,7 @@ def privacy_loss(curve: TradeOff, *, epsilon: float) -> Figure:
     """
     check_type("curve", curve, TradeOff, "a guarantee, such as gdp(1)")
     if not 0 <= epsilon < math.inf:
-        raise InvalidParameter(f"epsilon={epsilon!r} was asked; write a number of at least 0")
+        raise InvalidParameter(f"epsilon must be a number of at least 0; got {epsilon!r}")
     remove = DrawnLoss.of(curve.remove, float(epsilon))
     drawn = [(curve.remove, remove, "")]
     if curve.add != curve.remove:

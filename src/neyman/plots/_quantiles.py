@@ -47,8 +47,8 @@ def quantiles(release: Release | Presented) -> Figure:
     question = shown.release.question
     if question.statistic != "quantile":
         raise InvalidParameter(
-            f"a release of {question.statistic!r} was to be drawn; write "
-            "plots.quantiles(release) for one of publish.quantiles"
+            "plots.quantiles draws a release of publish.quantiles; got a release of "
+            f"{question.statistic!r}"
         )
     (side,) = shown.release.sides
     states = shown.states(side)

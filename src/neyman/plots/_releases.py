@@ -64,9 +64,9 @@ def released(
     several = statistic == "together"
     if truth is not None and (several or statistic in _PICTURES):
         raise InvalidParameter(
-            f"true values were given for a release of {statistic!r}, whose picture has no "
-            "place for them; leave truth= out, or write plots.density, plots.survival or "
-            "plots.regression of functional.function(release), which take a true function beside"
+            f"the picture of a release of {statistic!r} takes no true values. Leave truth= out, or "
+            "write plots.density, plots.survival or plots.regression of "
+            "functional.function(release), which take a true function"
         )
     if several:
         return together(shown)
@@ -74,7 +74,7 @@ def released(
         return _PICTURES[statistic](shown)
     if not sides:
         raise InvalidParameter(
-            f"a release of {statistic!r} was to be drawn, which has no picture of its own; write "
+            f"a release of {statistic!r} has no picture of its own; write "
             "functional.function(release), and draw the values that it gives"
         )
     (side,) = sides

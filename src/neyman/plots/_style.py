@@ -26,7 +26,7 @@ try:
     from matplotlib.text import Text
 except ImportError as error:
     raise MissingExtra(
-        "a picture was asked for and matplotlib is not installed; run pip install 'neyman[plots]'"
+        "pictures need matplotlib, which is not installed; run pip install 'neyman[plots]'"
     ) from error
 
 __all__ = [

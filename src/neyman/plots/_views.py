@@ -35,7 +35,7 @@ def profile(curves: TradeOff | Mapping[str, TradeOff], *, epsilon: float) -> Fig
         InvalidParameter: if it is not, or the curves are something else.
     """
     if not 0 < epsilon < math.inf:
-        raise InvalidParameter(f"epsilon={epsilon!r} was asked; write a positive number")
+        raise InvalidParameter(f"epsilon must be a positive number; got {epsilon!r}")
     picture = figure(5.4, 4.4)
     axes = clean(picture.add_subplot())
     along = np.linspace(0.0, float(epsilon), _POINTS)
@@ -66,7 +66,7 @@ def renyi(curves: TradeOff | Mapping[str, TradeOff], *, order: float) -> Figure:
         InvalidParameter: if it is not, or the curves are something else.
     """
     if not _LEAST_ORDER <= order < math.inf:
-        raise InvalidParameter(f"order={order!r} was asked; write a number of at least 2")
+        raise InvalidParameter(f"order must be a number of at least 2; got {order!r}")
     picture = figure(5.4, 4.4)
     axes = clean(picture.add_subplot())
     along = 1 + np.geomspace(0.01, float(order) - 1, _POINTS)

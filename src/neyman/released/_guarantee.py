@@ -57,7 +57,7 @@ class Guarantee(Displayed):
         sentences = cast("list[object]", said) if isinstance(said, list) else [None]
         if not isinstance(unit, str) or not all(isinstance(one, str) for one in sentences):
             raise InvalidParameter(
-                "a record without the unit, or without the list of assumptions, was found; write "
+                "a record of a guarantee must name the unit and the list of assumptions; write "
                 "what Guarantee.to_json gives"
             )
         return Guarantee(
@@ -141,6 +141,4 @@ def _fraction(written: object) -> Fraction:
     found = rational(written)
     if found is not None:
         return found
-    raise InvalidParameter(
-        "an amount spent that is no fraction was found; write what Spending.to_json gives"
-    )
+    raise InvalidParameter("the amount spent must be a fraction; write what Spending.to_json gives")

@@ -256,7 +256,7 @@ class Release(Tabular):
         rows, found = _mapping(written).get(_ROWS, table.num_rows), table.num_rows
         if rows != found:
             raise InvalidParameter(
-                f"{found} rows of a release of {rows} were given; write the whole of what "
+                f"the table must have all {rows} rows of the release; got {found}. Write what "
                 "Release.to_arrow or Release.to_parquet gives"
             )
         return _read(written, columns)

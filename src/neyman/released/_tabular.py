@@ -39,8 +39,9 @@ def arrow_columns(table: Any) -> tuple[Columns, object]:
     written = known.get(_PLACE.encode())
     if written is None:
         raise InvalidParameter(
-            f"a {type(table).__name__} without the metadata of a release was given; write what "
-            "Release.to_arrow or Release.to_parquet gives"
+            "the table must carry the metadata of a release; got a "
+            f"{type(table).__name__} without it. Write what Release.to_arrow or "
+            "Release.to_parquet gives"
         )
     return table.to_pydict(), json.loads(written)
 
@@ -55,7 +56,7 @@ def pandas_frame(columns: Columns, metadata: dict[str, object]) -> Any:
         import pandas as pd
     except ImportError as error:
         raise MissingExtra(
-            "a pandas data frame was asked for and pandas is not installed; run pip install pandas"
+            "to_pandas needs pandas, which is not installed; run pip install pandas"
         ) from error
     frame = pd.DataFrame(dict(columns))
     frame.attrs[_PLACE] = metadata
@@ -72,7 +73,7 @@ def _polars_frame(columns: Columns) -> Any:
         import polars as pl
     except ImportError as error:
         raise MissingExtra(
-            "a Polars data frame was asked for and polars is not installed; run pip install polars"
+            "to_polars needs Polars, which is not installed; run pip install polars"
         ) from error
     return pl.DataFrame(dict(columns), strict=False)
 
@@ -107,8 +108,7 @@ def _pyarrow() -> ModuleType:
         import pyarrow as pa
     except ImportError as error:
         raise MissingExtra(
-            "an Arrow table was asked for and pyarrow is not installed; "
-            "run pip install 'neyman[tables]'"
+            "an Arrow table needs pyarrow, which is not installed; run pip install 'neyman[tables]'"
         ) from error
     return pa
 

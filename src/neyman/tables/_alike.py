@@ -56,9 +56,9 @@ class Alike:
         opened = cast("_Opened", public)
         if not set(opened.engine.identities).isdisjoint(engine.identities):
             raise InvalidParameter(
-                "the public table must hold other rows than the private one, for what it is like "
-                "is shown without noise; the table itself was given. Write a published table, one "
-                "of another year, or simulated rows"
+                "the public table must hold other rows than the private one, because its "
+                "statistics are shown without noise; got the private table itself. Write a "
+                "published table, a table of another year, or simulated rows"
             )
         made = _repeated(opened.view, view)
         named = unit.entity is not None and unit.entity in made.schema.names

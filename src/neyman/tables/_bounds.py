@@ -67,8 +67,8 @@ class Bounds:
             )
         if not _SMALLEST <= self.grid <= _LARGEST:
             raise InvalidTable(
-                f"grid={text(self.grid)} is not in [1e-250, 1e250]; write a positive grid, "
-                "the distance between the values that are told apart"
+                f"grid must be in [1e-250, 1e250]; got {text(self.grid)}. Write the step to which "
+                "values are rounded"
             )
 
     def _check_grid(self) -> None:

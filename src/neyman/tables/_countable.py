@@ -184,19 +184,20 @@ class TableRecords:
     ) -> Histogram:
         if len(axes) != len(self.columns):
             raise InvalidParameter(
-                f"{len(self.columns)} columns were given for a domain of {len(axes)} sides; write "
-                "one column for each"
+                f"there must be one column for each of the {len(axes)} sides of the domain; got "
+                f"{len(self.columns)}"
             )
         places = math.prod(axis.number for axis in axes)
         if places > _MOST_PLACES:
             raise InvalidParameter(
-                f"{places} places of {len(axes)} axes were asked for; write fewer nodes, at most "
-                "2^30 together"
+                f"the nodes of all axes together must be at most 2^30; got {places}. Write fewer "
+                "nodes"
             )
         if self.by is not None and places * self.groups > _MOST_COUNTS:
             raise InvalidParameter(
-                f"{places} places in each of {self.groups} groups were asked for, of 8 bytes each; "
-                "write fewer groups or a larger bandwidth or grid, at most 2^28 together"
+                f"all groups together must have at most 2^28 places, of 8 bytes each; got {places} "
+                f"in each of {self.groups} groups. Write fewer groups, or a larger bandwidth or "
+                "grid"
             )
         salt = salt_of(self.view, self.unit_of, self.by)
         return Histogram(

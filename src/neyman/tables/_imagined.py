@@ -102,8 +102,8 @@ class ImaginedRows:
         limits = [component.limit for component in self.question.statistic.components]
         if found.size != len(limits) or not np.all(np.abs(found) <= np.array(limits, np.float64)):
             raise InvalidParameter(
-                f"a likeness of this question must have {len(limits)} sums within its bounds; "
-                "another was given. Make one of this question: publish.likeness(question, table)"
+                f"like must have {len(limits)} sums within the bounds of this question; got those "
+                "of another one. Write publish.likeness(question, table)"
             )
         return found
 

@@ -55,8 +55,8 @@ def refuse_unknown_keys(by: object) -> None:
     if isinstance(by, UnknownKeys):
         columns = ", ".join(f'"{name}": [...]' for name in by.columns)
         raise InvalidTable(
-            f"by={by!r} was given, whose groups nobody declared, and what is asked is of groups "
-            f"that are; count by them first, and write by=Keys({{{columns}}}) of those shown"
+            f"this question needs declared groups; got by={by!r}. Count by them first, and write "
+            f"by=Keys({{{columns}}}) with the groups in the answer"
         )
 
 

@@ -47,8 +47,8 @@ def taken_of(columns: object, schema: Schema, pairs: Iterable[tuple[str, str]]) 
     if columns is None:
         if not schema.told:
             raise InvalidTable(
-                "the other table is a CSV file, whose first line is not told, for without a header "
-                "it would be a record; write the columns that the join brings, as in "
+                "the columns of a CSV file are not shown: without a header, its first line would "
+                "be a record. Write the columns that the join brings, as in "
                 'columns=["name"], or columns=[] for none'
             )
         on = {theirs for _, theirs in pairs}

@@ -394,7 +394,6 @@ def _declared(table: Table, bounds: Mapping[str, Bounds], new: Sequence[str]) ->
     for column in bounds:
         if column not in new:
             raise InvalidTable(
-                f"bounds of {column!r} were given, which the join does not bring; write those "
-                f"of the joined columns {', '.join(map(repr, new))} only"
+                f"bounds must be of the joined columns, {', '.join(map(repr, new))}; got {column!r}"
             )
     return table.with_bounds(bounds)

@@ -80,7 +80,7 @@ class BallsInBins(Sampler):
         if neighbors != "add_remove":
             raise RelationMismatch(
                 "balls in bins are proved for one record added or removed; "
-                f'neighbors={neighbors!r} was given. Write neighbors="add_remove", or '
+                f'got neighbors={neighbors!r}. Write neighbors="add_remove", or '
                 f"gdp({text(2 / noise)}) ** {self.epochs}, which holds without any amplification"
             )
         bins = self.steps // self.epochs

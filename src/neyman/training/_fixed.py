@@ -68,7 +68,7 @@ class FixedBatches(Sampler):
         if neighbors != "replace_one":
             raise RelationMismatch(
                 "batches of a fixed size must be of a public number of records, and their proof is "
-                'of one record replaced; neighbors="add_remove" was given. Write '
+                'of one record replaced; got neighbors="add_remove". Write '
                 'neighbors="replace_one", or sample by PoissonBatches or TruncatedPoissonBatches'
             )
         step = without_replacement(gdp(2 / noise), records=self.records, batch=self.batch_size)

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any, final
 
 from neyman.accounting import EpsilonDelta, calibrate, dp_sgd
-from neyman.arguments import given, whole
+from neyman.arguments import got, whole
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
@@ -209,8 +209,8 @@ def plan_training(
     several = whole("accumulation", accumulation, 1, n)
     if physical * several > n:
         raise InvalidParameter(
-            f"batch * accumulation must be at most the number of records; {physical} * {several} "
-            f"of {n} was given. Write a smaller batch, or fewer physical batches for an update"
+            f"batch * accumulation must be at most the number of records, {n}; got {physical} * "
+            f"{several}. Write a smaller batch, or fewer physical batches for an update"
         )
     rate, failure = Fraction(physical * several, n), _failure(delta, n)
     relation, count = check_neighbors(neighbors), _updates(epochs, steps, rate)
@@ -232,8 +232,8 @@ def plan_training(
 def _updates(epochs: Real | None, steps: int | None, rate: Fraction) -> int:
     if (epochs is None) == (steps is None):
         raise InvalidParameter(
-            "the length of a training is given by epochs or by steps; "
-            + ("both were given. " if steps is not None else "neither was given. ")
+            "the length of a training must be given by epochs or by steps; "
+            + ("got both. " if steps is not None else "got neither. ")
             + "Write one of epochs=10 and steps=1000"
         )
     if steps is not None:
@@ -247,7 +247,7 @@ def _failure(delta: Real, records: int) -> Fraction:
     if not 0 < failure < Fraction(1, records):
         raise InvalidParameter(
             f"delta must be above 0, which Gaussian noise does not reach, and below 1/records = "
-            f"{1 / records:.3g}; {given('delta', delta)} was given. At 1/records a mechanism may "
+            f"{1 / records:.3g}; got {got(delta)}. At 1/records a mechanism may "
             "publish one record, picked at random, in full. Write a delta far below it, such as "
             + f"{0.01 / records:.0e}".replace("e-0", "e-")
         )
@@ -264,8 +264,8 @@ def _noise(
 ) -> Fraction:
     if (noise_multiplier is None) == (epsilon is None):
         raise InvalidParameter(
-            "the noise is given by noise_multiplier or by an epsilon to reach; "
-            + ("both were given. " if epsilon is not None else "neither was given. ")
+            "the noise must be given by noise_multiplier or by an epsilon to reach; "
+            + ("got both. " if epsilon is not None else "got neither. ")
             + "Write one of noise_multiplier=1.0 and epsilon=3"
         )
     if noise_multiplier is not None:

@@ -197,7 +197,7 @@ class RunRecord(Displayed):
         ranks = [rank for one in records for rank in one.ranks]
         if len(set(ranks)) != len(ranks):
             raise InvalidParameter(
-                "each rank must be merged once; a rank was found twice. Write one record a rank"
+                "each rank must be merged once; got a rank twice. Write one record for each rank"
             )
         passed: dict[str, bool] = {}
         for check in (check for one in records for check in one.checks):

@@ -54,7 +54,7 @@ class SimulatedLosses:
         """
         at = float(exact(epsilon, "epsilon"))
         if at < 0:
-            raise InvalidParameter(f"epsilon={at:g} was given; write one of at least 0")
+            raise InvalidParameter(f"epsilon must be at least 0; got {at:g}")
         return self._answer(self._most(at), self._mean(at))
 
     def epsilon(self, delta: Real) -> ConfidentBound:
@@ -69,12 +69,12 @@ class SimulatedLosses:
         """
         goal = float(exact(delta, "delta"))
         if not 0 < goal < 1:
-            raise InvalidParameter(f"delta={goal:g} was given; write one in (0, 1)")
+            raise InvalidParameter(f"delta must be strictly between 0 and 1; got {goal:g}")
         if _upper(0.0, self.samples, self._log_inverse) > goal:
             needed = math.ceil(self._log_inverse / -math.log1p(-goal) * (1 + 2 * _ROUNDED)) + 1
             raise InvalidParameter(
-                f"delta={goal:g} was asked of {self.samples} draws, and {needed} are the fewest "
-                f"that show it with {100 * self.confidence:g} % confidence; draw a few times more"
+                f"delta={goal:g} needs at least {needed} draws for {100 * self.confidence:g} % "
+                f"confidence; got {self.samples}. Draw a few times more"
             )
         return self._answer(self._least(self._most, goal), self._least(self._mean, goal))
 
@@ -162,13 +162,14 @@ def simulate_balls_in_bins(
     count = whole_number(samples, "samples", least=1)
     if whole_number(bins, "bins", least=1) > min(_MOST_BINS, strategy.steps):
         raise InvalidParameter(
-            f"bins={bins} of {strategy.steps} steps were given; write at most as many as there are "
-            f"steps, and {_MOST_BINS}"
+            f"bins must be at most the number of steps, {strategy.steps}, and {_MOST_BINS}; got "
+            f"{bins}"
         )
     if sigma <= 0 or not 0 < sure < 1 or count > _MOST_SAMPLES:
         raise InvalidParameter(
-            f"noise_multiplier={text(sigma)}, confidence={sure:g}, samples={count} were given; "
-            f"write positive noise, a confidence in (0, 1) and at most {_MOST_SAMPLES} samples"
+            "noise_multiplier must be positive, confidence strictly between 0 and 1, and samples "
+            f"at most {_MOST_SAMPLES}; got noise_multiplier={text(sigma)}, confidence={sure:g}, "
+            f"samples={count}"
         )
     covariance = _covariance(strategy, bins) / float(sigma) ** 2
     # Larger covariances lose more, each of them.

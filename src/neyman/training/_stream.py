@@ -38,8 +38,8 @@ def check_seed(seed: object) -> None:
     given = seed if isinstance(seed, bytes) else b""
     if len(given) != SEED_BYTES or len(set(given)) < _LEAST_DIFFERENT:
         raise InvalidParameter(
-            f"seed must be {SEED_BYTES} secret random bytes; something else was given, which is "
-            "not shown. Leave it out, and the operating system draws one; to resume a training, "
+            f"seed must be {SEED_BYTES} secret random bytes; got something else, which is not "
+            "shown here. Leave seed out, and the operating system draws one. To resume a training, "
             "write the seed of its sampler, from the checkpoint"
         )
 

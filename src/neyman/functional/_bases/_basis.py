@@ -93,9 +93,9 @@ class Basis(WaveBasis, AbstractBasis):
         most = self.domain.largest_bandwidth
         if not least <= self.bandwidth <= most:
             raise InvalidParameter(
-                f"bandwidth={text(self.bandwidth)} was asked for on a domain of length "
-                f"{text(self.domain.length)}; write one in [{float(least):.6g}, {float(most):.6g}],"
-                " or another domain"
+                f"bandwidth must be in [{float(least):.6g}, {float(most):.6g}] on a domain of "
+                f"length {text(self.domain.length)}; got {text(self.bandwidth)}. Write such a "
+                "bandwidth or another domain"
             )
 
     @property

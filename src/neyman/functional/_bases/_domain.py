@@ -139,8 +139,7 @@ class Side(Domain):
         inside = np.isfinite(x) if self.closed else (x >= low) & (x <= high)
         if not inside.all():
             raise InvalidParameter(
-                f"x outside [{low:g}, {high:g}] was asked for, where nothing is known; "
-                "write points of the domain"
+                f"x must be in the domain [{low:g}, {high:g}]; nothing is known outside it"
             )
         return self.offsets(x)
 
@@ -531,8 +530,8 @@ class Box(Domain):
         """
         if len(sides) not in (2, 3) or not all(isinstance(side, Side) for side in sides):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidParameter(
-                f"Box{sides!r} was given; write two or three sides, each Interval(lower, upper, "
-                "outside=...) or Circle(period)"
+                "a Box must have two or three sides, each Interval(lower, upper, outside=...) or "
+                f"Circle(period); got Box{sides!r}"
             )
         for side in sides:
             check_side(side)
@@ -578,8 +577,8 @@ def check_side(domain: object) -> None:
     check_type("domain", domain, Side, instead)
     if isinstance(domain, ScaledInterval):
         raise InvalidParameter(
-            "a scale must be that of a density of one column; another question was asked of it. "
-            f"Write {instead}, of values that are transformed"
+            "only a density of one column takes a scale. For this question, transform the values "
+            f"and write {instead}"
         )
 
 

@@ -86,23 +86,24 @@ class FieldBasis(WaveBasis, AbstractBasis):
         """
         if len(self.bandwidth) != self.dimensions or self.dimensions not in (2, 3):
             raise InvalidParameter(
-                f"{len(self.bandwidth)} bandwidths were given for a box of {self.dimensions} "
-                "sides; write one for each of 2 or 3 sides, in its units"
+                f"bandwidth must have one number for each of the {self.dimensions} sides of the "
+                f"box, in the units of that side; got {len(self.bandwidth)}. A box has 2 or 3 sides"
             )
         for side, h in zip(self.sides, self.bandwidth, strict=True):
             least, most = side.length / _MOST_BANDWIDTHS, side.largest_bandwidth
             if not least <= h <= most:
                 raise InvalidParameter(
-                    f"bandwidth={text(h)} was asked for on a side of length {text(side.length)}; "
-                    f"write one in [{float(least):.6g}, {float(most):.6g}], or another side"
+                    f"bandwidth must be in [{float(least):.6g}, {float(most):.6g}] on a side of "
+                    f"length {text(side.length)}; got {text(h)}. Write such a bandwidth or another "
+                    "side"
                 )
         self.target.radial(np.zeros(1), self.dimensions)
         nodes = math.prod(axis.number for axis in self.axes)
         # Few enough nodes are few enough waves to count them.
         if nodes > _ALL_NODES or self.size > _MOST_INTEGERS:
             raise InvalidParameter(
-                f"bandwidths of {nodes} nodes were asked for; write larger ones: at most "
-                f"{_ALL_NODES} nodes and {_MOST_INTEGERS} integers are carried"
+                f"the bandwidths must give at most {_ALL_NODES} nodes and {_MOST_INTEGERS} "
+                f"integers; these give {nodes} nodes. Write larger bandwidths"
             )
 
     @property

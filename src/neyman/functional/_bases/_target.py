@@ -49,8 +49,8 @@ class Target(ABC):
             InvalidParameter: if the target is one of curves alone.
         """
         raise InvalidParameter(
-            f"a target of kind {self.kind!r} was asked for in {dimensions} dimensions; write "
-            "Density() or Scales()"
+            f"a target in {dimensions} dimensions must be Density() or Scales(); got "
+            f"kind {self.kind!r}"
         )
 
     def record(self) -> dict[str, object]:
@@ -201,7 +201,7 @@ class Weights(Target):
         given = tuple(exact(q, "a weight of first") for q in first)
         if not given or min(given) <= 0 or max(given) > 10**6 * min(given):
             raise InvalidParameter(
-                f"weights {first} were given; write positive numbers within a factor of 10^6"
+                f"weights must be positive and within a factor of 10^6; got {first}"
             )
         object.__setattr__(self, "first", given)
 

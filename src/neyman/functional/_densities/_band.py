@@ -420,8 +420,8 @@ class FieldNoise:
         place = math.ceil(level * (repetitions + 1))
         if place > repetitions:
             raise InvalidParameter(
-                f"repetitions={repetitions!r} were asked for; write at least "
-                f"{math.ceil(level / (1 - level))} for level={level}"
+                f"repetitions must be at least {math.ceil(level / (1 - level))} for "
+                f"level={level}; got {repetitions!r}"
             )
         sd, tables = self._rows_with_noise()
         highest = np.empty(repetitions)

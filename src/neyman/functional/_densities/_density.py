@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Countable
-from neyman.arguments import check_type, given, whole
+from neyman.arguments import check_type, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import each
 from neyman.functional._arrays import ArrayRecords, Units, records_of
@@ -135,9 +135,9 @@ def density_of(
     check_type("domain", domain, Domain, _DOMAINS)
     if isinstance(domain, ScaledInterval) and not isinstance(countable, ArrayRecords):
         raise InvalidParameter(
-            "a scale must be that of an array; it was given for a column of a table, which one SQL "
-            "statement counts at equally spaced places. Write Interval(lower, upper, outside=...) "
-            "without a scale, or functional.density of the column as an array"
+            "a column of a table takes no scale, because one SQL statement counts it at equally "
+            "spaced places. Write Interval(lower, upper, outside=...) without a scale, or "
+            "functional.density of the column as an array"
         )
     least, weighed = started_at(domain, bandwidth, records, target, countable.whole)
     basis = basis_on(domain, least, weighed, counted=countable.records is None)
@@ -256,9 +256,6 @@ def basis_on(
             check_type("target", target, Target, "Density() or Scales()")
         return FieldBasis(domain.sides, found, Scales() if target is None else target, counted)
     if isinstance(bandwidth, Sequence) and not isinstance(bandwidth, str):
-        raise InvalidParameter(
-            f"{given('bandwidth', bandwidth)} of several numbers was given for values on a line; "
-            "write one"
-        )
+        raise InvalidParameter("bandwidth must be one number for values on a line; got several")
     chosen = Density() if target is None else target
     return Basis(first, exact(bandwidth, "bandwidth"), chosen, counted)

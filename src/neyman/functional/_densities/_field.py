@@ -56,9 +56,7 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
         points = numbers("x", x)
         sides = self.sides
         if points.ndim < 1 or points.shape[-1] != len(sides):
-            raise InvalidParameter(
-                f"x of shape {points.shape} was given; write shape (..., {len(sides)})"
-            )
+            raise InvalidParameter(f"x must have shape (..., {len(sides)}); got {points.shape}")
         columns = points.reshape(-1, len(sides)).T
         turns = [
             side.located(column) / side.period for side, column in zip(sides, columns, strict=True)
@@ -80,7 +78,7 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
         sides = self.sides
         asked = list(points) if isinstance(points, list | tuple) else [points] * len(sides)
         if len(asked) != len(sides):
-            raise InvalidParameter(f"points={points!r} was given; write {len(sides)} numbers")
+            raise InvalidParameter(f"points must be {len(sides)} numbers; got {points!r}")
         axes = tuple(side.grid(cast("int", n)) for side, n in zip(sides, asked, strict=True))
         return axes, contracted(self.terms, self.tables(axes))
 

@@ -193,9 +193,7 @@ class GroupedDensity:
         share = check_level(level)
         found = [self._group("first", first), self._group("second", second)]
         if first == second:
-            raise InvalidParameter(
-                "first and second must be two groups; the same was given twice; write another"
-            )
+            raise InvalidParameter("first and second must be two groups; got the same group twice")
         one, other = (
             Compared(f.reading, f.shares, f, f.raw.count_variance, f.raw.unit_records)
             for f in found

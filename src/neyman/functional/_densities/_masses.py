@@ -91,8 +91,8 @@ class MassFunction(Function):
             )
         if not _FEWEST <= len(self.counts) <= _MOST:
             raise InvalidParameter(
-                f"a grid must have {_FEWEST} to {_MOST} points; {len(self.counts)} were given; "
-                "write other bins"
+                f"a grid must have {_FEWEST} to {_MOST} points; got {len(self.counts)}. Write "
+                "other bins"
             )
 
     @classmethod
@@ -100,23 +100,23 @@ class MassFunction(Function):
     def of_release(cls, release: Released) -> Self:
         if release.query.get("statistic") != "count" or release.query.get("keys") is None:
             raise InvalidParameter(
-                f"a release of {release.query.get('statistic')!r} was given; write {_RELEASE}"
+                f"release must be {_RELEASE}; got a release of {release.query.get('statistic')!r}"
             )
         keys = cast("Mapping[str, Sequence[str]]", release.query["keys"])
         names, columns = keys["columns"], release.columns
         points = _middles(columns, names[0]) if len(names) == 1 else np.zeros(0)
         if points.size < _FEWEST:
             raise InvalidParameter(
-                f"counts by {', '.join(names)} were given; write {_RELEASE}, of one column of "
-                f"numbers with at least {_FEWEST} values or bins"
+                f"release must be {_RELEASE}, of one column of numbers with at least {_FEWEST} "
+                f"values or bins; got counts by {', '.join(names)}"
             )
         step = float(points[-1] - points[0]) / (points.size - 1)
         off = np.abs(points - points[0] - step * np.arange(points.size))
         if not step > 0 or off.max() > _SAME * points.size * step:
             raise InvalidParameter(
-                "values or bins of one step, in their order, must be counted; others were given. "
-                "Write Bins.uniform(lower, upper, number, outside=...), with edges half a step "
-                "from the points of the grid"
+                "the counted values or bins must be equally spaced and in order. Write "
+                "Bins.uniform(lower, upper, number, outside=...), with edges half a step from the "
+                "points of the grid"
             )
         counts = cast("Sequence[int]", columns["count"])
         return cls(float(points[0]), step, tuple(counts), cast("float", columns["stddev"][0]))
@@ -205,7 +205,7 @@ class MassFunction(Function):
         """
         shares = numbers("q", q)
         if not ((shares >= 0) & (shares <= 1)).all():
-            raise InvalidParameter(f"q={q!r} was given; write shares in [0, 1], such as 0.5")
+            raise InvalidParameter(f"q must be shares in [0, 1], such as 0.5; got {q!r}")
         at = np.searchsorted(self.cdf(self.points), shares - _SAME)
         return self.points[np.minimum(at, len(self.counts) - 1)]
 

@@ -88,7 +88,7 @@ class ProperDensity(Function):
             points = points[..., None]
         if points.ndim < 1 or points.shape[-1] != len(self.sides):
             raise InvalidParameter(
-                f"x of shape {points.shape} was given; write shape (..., {len(self.sides)})"
+                f"x must have shape (..., {len(self.sides)}); got {points.shape}"
             )
         cells, parts, inside = self._cells(points)
         corners = [
@@ -148,7 +148,7 @@ class ProperDensity(Function):
         self._require_one("ppf")
         shares = numbers("q", q)
         if not ((shares >= 0) & (shares <= 1)).all():
-            raise InvalidParameter("q outside [0, 1] was asked for; write shares in it")
+            raise InvalidParameter("q must be in [0, 1]; write shares such as 0.5")
         (side,), (step,) = self.sides, self.steps
         cell = np.clip(np.searchsorted(self.table.below, shares) - 1, 0, len(self.values) - 2)
         left, right = self.values[cell], self.values[cell + 1]
@@ -264,7 +264,7 @@ class ProperDensity(Function):
         """
         asked = list(points) if isinstance(points, list | tuple) else [points] * len(self.sides)
         if len(asked) != len(self.sides):
-            raise InvalidParameter(f"points={points!r} was given; write {len(self.sides)} numbers")
+            raise InvalidParameter(f"points must be {len(self.sides)} numbers; got {points!r}")
         axes = tuple(side.grid(cast("int", n)) for side, n in zip(self.sides, asked, strict=True))
         mesh = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
         return axes, self(mesh[..., 0] if len(axes) == 1 else mesh)
@@ -395,7 +395,7 @@ class TabulatedDensity(ProperDensity):
             InvalidParameter: always.
         """
         raise InvalidParameter(
-            "a tabulated density must be made of values; a release was given. Write "
+            "a tabulated density must be made of values; got a release. Write "
             "functional.function(release)"
         )
 
@@ -423,7 +423,7 @@ def _within(side: Side, places: Array, lower: float, upper: float) -> Array:
     ends = [_running(side, places, end) for end in (lower, upper)]
     if not lower <= upper:
         raise InvalidParameter(
-            f"a box from {lower:g} to {upper:g} was given; write the lower corner first"
+            f"the lower corner of a box must come first; got {lower:g} to {upper:g}"
         )
     return ends[1] - ends[0]
 

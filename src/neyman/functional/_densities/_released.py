@@ -111,9 +111,9 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
         ):
             within = " and ".join(f"[{float(low):.6g}, {float(high):.6g}]" for low, high in reach)
             raise InvalidParameter(
-                f"bandwidth={', '.join(map(text, found))} was asked of a density released at "
-                f"{', '.join(text(low) for low, _ in reach)} on this domain; write "
-                f"{'one for each side, within' if len(reach) > 1 else 'one in'} {within}"
+                f"bandwidth must be {'one for each side, within' if len(reach) > 1 else 'in'} "
+                f"{within} for a density released at {', '.join(text(low) for low, _ in reach)} on "
+                f"this domain; got {', '.join(map(text, found))}"
             )
         if not Noisy(self.integers, self.stddev, self.records, self.unit_records).fits(
             self.waves.size + OUTSIDE * (self.basis.outside > 0), counted=self.waves.counted

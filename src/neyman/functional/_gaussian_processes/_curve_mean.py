@@ -67,8 +67,8 @@ def curve_mean(
     roughness = exact(nugget, "nugget")
     if not _LEAST_NUGGET <= roughness <= 1:
         raise InvalidParameter(
-            f"nugget={text(roughness)} was given; write one from 2^-16 to 1: measured values are "
-            "never as smooth as a kernel"
+            f"nugget must be from 2^-16 to 1; got {text(roughness)}. Measured values are never as "
+            "smooth as a kernel"
         )
     whitening = Whitening.of(kernel, points, roughness)
     private = rows(curves, whitening.size, "curves")

@@ -176,7 +176,7 @@ class _Columns:
         d = whitening.points.shape[1]
         if d != len(box):
             raise InvalidParameter(
-                f"a box of {len(box)} sides was given for points of {d} coordinates; write as many"
+                f"a box must have as many sides as the points have coordinates, {d}; got {len(box)}"
             )
         squared = whitening.kernel.bump_norm_squared(bandwidth, d)
         scale = SCALE * _peak(bandwidth, d) / math.sqrt(squared)
@@ -184,8 +184,8 @@ class _Columns:
         nodes = math.prod(side.number for side in sides)
         if nodes * whitening.size > _MOST_ENTRIES:
             raise InvalidParameter(
-                f"{whitening.size} points and {nodes} nodes were asked for; write fewer points, or "
-                f"a larger bandwidth: their product is at most {_MOST_ENTRIES}"
+                f"points times nodes must be at most {_MOST_ENTRIES}; got {whitening.size} points "
+                f"and {nodes} nodes. Write fewer points or a larger bandwidth"
             )
         axes = [side.start + side.step * np.arange(side.number) for side in sides]
         places = np.stack([x.ravel() for x in np.meshgrid(*axes, indexing="ij")], axis=1)

@@ -58,7 +58,9 @@ class Interpolant(Function):
         size = self.whitening.size
         fits = self.values.shape == self.stddev.shape == (size,)
         if not (fits and np.isfinite(self.values).all() and (self.stddev > 0).all()):
-            raise InvalidParameter(f"values that are no release at these {size} points were given")
+            raise InvalidParameter(
+                f"values must be a release at these {size} points; write what the release gives"
+            )
         coordinates = self.whitening.whiten(self.values[:, None])[:, 0]
         weights = np.asarray(np.linalg.solve(self.whitening.factor.T, coordinates), np.float64)
         for array in (self.values, self.stddev, weights):
@@ -132,8 +134,8 @@ class Interpolant(Function):
         places = table(given.reshape(-1) if given.ndim == 0 else given, "x")
         if places.shape[1] != self.points.shape[1]:
             raise InvalidParameter(
-                f"x of {places.shape[1]} coordinates was given; write {self.points.shape[1]}, as "
-                "released"
+                f"x must have {self.points.shape[1]} coordinates, as released; got "
+                f"{places.shape[1]}"
             )
         return places, (() if given.ndim == 0 else (len(places),))
 

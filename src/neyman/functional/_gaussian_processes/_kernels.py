@@ -89,8 +89,8 @@ class Kernel(ABC):
         left, right = table(x, "x"), table(y, "y")
         if left.shape[1] != right.shape[1]:
             raise InvalidParameter(
-                f"points of {left.shape[1]} and of {right.shape[1]} coordinates were given; "
-                "write as many"
+                "the points of both sets must have as many coordinates; got "
+                f"{left.shape[1]} and {right.shape[1]}"
             )
         scale = float(self.length_scale)
         squares = np.zeros((left.shape[0], right.shape[0]))
@@ -166,9 +166,9 @@ class SquaredExponential(Kernel):
         room = h**2 - self.length_scale**2 / 2
         if room <= 0:
             raise InvalidParameter(
-                f"noise of length scale {text(self.length_scale)} was asked for under kernels of "
-                f"bandwidth {text(h)}: from sqrt(2) bandwidths on it hides nothing, whatever its "
-                f"size; write SquaredExponential({text(h)}), which hides best"
+                f"the length scale of the noise must be below sqrt(2) bandwidths, {text(h)} each; "
+                f"got {text(self.length_scale)}. Noise that smooth hides nothing, at any size. "
+                f"Write SquaredExponential({text(h)}), which needs the least noise"
             )
         return room
 
@@ -210,8 +210,8 @@ class Matern(Kernel):
         object.__setattr__(self, "length_scale", check_length(length_scale, "length_scale"))
         if self.smoothness not in (Fraction(1, 2), Fraction(3, 2), Fraction(5, 2)):
             raise InvalidParameter(
-                f"smoothness={text(self.smoothness)} was asked for; write 0.5, 1.5 or 2.5, or "
-                "SquaredExponential(length_scale) for what is smoother than all of them"
+                f"smoothness must be 0.5, 1.5 or 2.5; got {text(self.smoothness)}. For smoother "
+                "noise write SquaredExponential(length_scale)"
             )
 
     @property
@@ -236,8 +236,8 @@ class Matern(Kernel):
         h = check_length(bandwidth, "bandwidth")
         if check_dimension(dimension) != 1:
             raise InvalidParameter(
-                f"the norm under Matern noise was asked for in {dimension} dimensions and is known "
-                "in 1; write SquaredExponential(bandwidth)"
+                f"the norm under Matern noise is known in 1 dimension only; got {dimension}. Write "
+                "SquaredExponential(bandwidth)"
             )
         q = self.states
         square = 2 * self.smoothness / self.length_scale**2
@@ -279,8 +279,7 @@ def table(points: npt.ArrayLike, name: str = "points") -> Array:
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or not array.size or array.shape[1] > MOST_DIMENSIONS:
         raise InvalidParameter(
-            f"{name} of shape {np.shape(points)} were given; write shape (m, d), d at most "
-            f"{MOST_DIMENSIONS}"
+            f"{name} must have shape (m, d), d at most {MOST_DIMENSIONS}; got {np.shape(points)}"
         )
     if not np.isfinite(array).all():
         raise InvalidParameter(f"a public point of {name} is not finite; write finite ones")
@@ -309,7 +308,7 @@ def check_length(value: Real, name: str) -> Fraction:
     """
     length = exact(value, name)
     if not _SMALLEST <= length <= _LARGEST:
-        raise InvalidParameter(f"{name}={text(length)} was given; write one from 1e-60 to 1e60")
+        raise InvalidParameter(f"{name} must be from 1e-60 to 1e60; got {text(length)}")
     return length
 
 

@@ -69,7 +69,7 @@ class Hinge(Loss):
         object.__setattr__(self, "smoothing", exact_size(smoothing, "smoothing"))
         if self.smoothing and not Fraction(1, 1024) <= self.smoothing <= 1:
             raise InvalidParameter(
-                f"smoothing={text(self.smoothing)} was given; write one from 0.001 to 1, or 0"
+                f"smoothing must be 0, or from 0.001 to 1; got {text(self.smoothing)}"
             )
 
     @property
@@ -144,8 +144,8 @@ class Huber(Loss):
         object.__setattr__(self, "threshold", exact(threshold, "threshold"))
         if not Fraction(1, 10**12) <= self.threshold <= 10**12:
             raise InvalidParameter(
-                f"threshold={text(self.threshold)} was given; write one from 1e-12 to 1e12: the "
-                "squared loss, of no threshold, has no bounded sensitivity"
+                f"threshold must be from 1e-12 to 1e12; got {text(self.threshold)}. The squared "
+                "loss, which has no threshold, has no bounded sensitivity"
             )
 
     @property

@@ -78,7 +78,8 @@ def kernel_machine(
     machine = Machine(loss, strength, kernel, len(private))
     if answers.shape != private.shape[:1]:
         raise InvalidParameter(
-            f"{len(private)} places and {len(answers)} answers were given; write as many"
+            f"there must be as many answers as places; got {len(answers)} answers and "
+            f"{len(private)} places"
         )
     reach = whitening.error(machine.norm, machine.value_error)
     scale = SCALE / float(machine.distance)
@@ -168,8 +169,8 @@ def _strength(regularization: Real | None, penalty: Real | None, records: int) -
     if (regularization is None) == (penalty is None):
         given = "neither" if penalty is None else "both"
         raise InvalidParameter(
-            f"{given} of regularization and penalty was given; write regularization=r for sum l + "
-            "(r/2) ||f||^2, or penalty=lambda for (1/n) sum l + lambda ||f||^2"
+            f"write one of regularization and penalty; got {given}. regularization=r stands for "
+            "sum l + (r/2) ||f||^2, and penalty=lambda for (1/n) sum l + lambda ||f||^2"
         )
     name, value = "regularization", regularization
     if value is None:
@@ -212,11 +213,11 @@ class Machine:
         curvature, r, n = self.loss.curvature, self.regularization, self.records
         if curvature is None:
             raise InvalidParameter(
-                "a loss with a corner was asked for, whose slope jumps; write Hinge(smoothing=0.1)"
+                "the slope of the loss must not jump; write Hinge(smoothing=0.1)"
             )
         if not 1 <= n <= _MOST_RECORDS:
             raise InvalidParameter(
-                f"{n} records were given; write 1 to {_MOST_RECORDS}, or a density"
+                f"there must be 1 to {_MOST_RECORDS} records; got {n}. Write fewer, or a density"
             )
         # A little shorter than 2 / (b n + 2 r), so that the doubles keep e b n <= 2 c.
         step = float(2 / (curvature * n + 2 * r)) * (1 - 2.0**-30)

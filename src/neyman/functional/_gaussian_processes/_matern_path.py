@@ -64,8 +64,8 @@ class MaternPath:
         cells = (ends[1] - ends[0]) * kernel.rate * _CELLS_A_UNIT
         if not 0 < cells <= 2.0**_MOST_LEVELS:
             raise InvalidParameter(
-                f"a path from lower={lower!r} to upper={upper!r} was asked for; write lower < "
-                f"upper, not 10^8 length scales apart"
+                "a path needs lower < upper, less than 10^8 length scales apart; got "
+                f"lower={lower!r}, upper={upper!r}"
             )
         levels = max(0, math.ceil(math.log2(cells)))
         widths = (ends[1] - ends[0]) * 0.5 ** np.arange(1, levels + 1)
@@ -87,8 +87,7 @@ class MaternPath:
         given = numbers("x", x)
         if not ((given >= self.lower) & (given <= self.upper)).all():
             raise InvalidParameter(
-                f"x outside [{self.lower}, {self.upper}] was asked for; write others, or a "
-                "longer path"
+                f"x must be in [{self.lower}, {self.upper}]; write other points or a longer path"
             )
         cells = 1 << len(self._levels)
         place = (given.reshape(-1) - self.lower) / (self.upper - self.lower) * cells

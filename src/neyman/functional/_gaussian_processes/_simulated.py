@@ -59,7 +59,9 @@ def simulate_grid(
     check_type("shape", shape, Sequence, "grid points along each axis, such as (64, 64)")
     shape = tuple(whole("shape", n, 1, _MOST_CELLS) for n in shape)
     if not shape:
-        raise InvalidParameter("shape=() was given; write grid points along each axis, as (64, 64)")
+        raise InvalidParameter(
+            "shape must have a number of grid points for each axis, such as (64, 64); got ()"
+        )
     room = math.ceil(min(_reach(kernel) / spacing, float(_MOST_CELLS)))
     torus = [_fast(max(n - 1 + room, 2 * room)) for n in shape]
     if math.prod(torus) > _MOST_CELLS:

@@ -68,11 +68,11 @@ class Whitening:
         places = table(points).copy()
         if len(places) > _MOST_POINTS:
             raise InvalidParameter(
-                f"{len(places)} public points were given; write at most {_MOST_POINTS}, and "
-                "interpolate between them"
+                f"there must be at most {_MOST_POINTS} public points; got {len(places)}. Write "
+                "fewer, and interpolate between them"
             )
         if not LEAST_NUGGET <= nugget <= 1:
-            raise InvalidParameter(f"nugget={text(nugget)} was given; write one from 2^-26 to 1")
+            raise InvalidParameter(f"nugget must be from 2^-26 to 1; got {text(nugget)}")
         covariance = kernel.covariance(places, places)
         np.fill_diagonal(covariance, 1 + float(nugget))
         factor = np.asarray(np.linalg.cholesky(covariance), np.float64)

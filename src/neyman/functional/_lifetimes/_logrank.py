@@ -117,8 +117,8 @@ def _curves(*given: SurvivalCurve | Answer) -> tuple[SurvivalCurve, ...]:
     kinds = {(curve.channels.horizon, curve.channels.causes) for curve in curves}
     if len(kinds) > 1 or len(set(curves)) < len(curves):
         raise InvalidParameter(
-            "curves to compare must be of disjoint people, of one horizon and of as many causes; "
-            "other ones were given; write those of one release by groups"
+            "curves to compare must have disjoint people, one horizon and as many causes. Write "
+            "curves of one release by groups"
         )
     return curves
 

@@ -149,7 +149,7 @@ def survival(
     )
     if durations.shape != observed.shape:
         raise InvalidParameter(
-            "durations and observed of two shapes were given; write one of each for each record"
+            "durations and observed must have one shape, with one of each for each record"
         )
     return survival_of(records, horizon=horizon, bandwidth=bandwidth, causes=causes)
 

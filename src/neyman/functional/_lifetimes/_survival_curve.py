@@ -303,15 +303,15 @@ class SurvivalCurve(ReleasedChannels[Exits]):
     def _times(self, t: npt.ArrayLike) -> Array:
         times, end = numbers("t", t), float(self.channels.horizon)
         if not ((times >= 0) & (times <= end)).all():
-            raise InvalidParameter(f"t outside [0, {end:g}] was asked for; write times in it")
+            raise InvalidParameter(f"t must be in [0, {end:g}]; write times in it")
         return times
 
     def _known_times(self, t: npt.ArrayLike) -> Array:
         times, until = numbers("t", t), self.until
         if not ((times >= 0) & (times <= until)).all():
             raise InvalidParameter(
-                f"the curve was asked for at a t outside [0, {until:g}], from where on too few are "
-                "at risk to be told from the noise; write times in it"
+                f"t must be in [0, {until:g}]: after it, the noise hides how many are at risk. "
+                "Write times in it"
             )
         return times
 
@@ -377,8 +377,7 @@ def _found(curve: SurvivalCurve) -> _Found:
     found = _read(curve)
     if found.times.size < 2:
         raise InvalidParameter(
-            "the number at risk cannot be told from its noise at the very start, so there is no "
-            "curve; spend more"
+            "the noise hides the number at risk at the very start, so there is no curve; spend more"
         )
     return found
 
@@ -397,7 +396,7 @@ def tables_of(curve: SurvivalCurve) -> tuple[LifeTable, LifeTable, Array]:
 def _shares(q: npt.ArrayLike) -> Array:
     asked = numbers("q", q)
     if not ((asked > 0) & (asked < 1)).all():
-        raise InvalidParameter("q outside (0, 1) was asked for; write 0.5 for the median")
+        raise InvalidParameter("q must be strictly between 0 and 1; write 0.5 for the median")
     return asked
 
 

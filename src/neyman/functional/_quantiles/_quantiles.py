@@ -139,14 +139,13 @@ def _shares(probabilities: Sequence[Real]) -> tuple[Fraction, ...]:
     shares = tuple(exact(p, "a number of probabilities") for p in probabilities)
     if not shares or len(shares) > _MOST or len(set(shares)) < len(shares):
         raise InvalidParameter(
-            f"{len(shares)} probabilities were given, {len(set(shares))} of them distinct; write "
-            f"from 1 to {_MOST} distinct ones"
+            f"there must be 1 to {_MOST} distinct probabilities; got {len(shares)}, "
+            f"{len(set(shares))} of them distinct"
         )
     for share in shares:
         if not 0 <= share <= 1:
             raise InvalidParameter(
-                f"a probability of {text(share)} was given; write shares in [0, 1], such as 0.5 "
-                "for the median"
+                f"a probability must be in [0, 1], such as 0.5 for the median; got {text(share)}"
             )
     return shares
 

@@ -87,14 +87,14 @@ class StepBasis(AbstractBasis):
         steps = (self.upper - self.lower) / self.grid if self.grid > 0 else Fraction(0)
         if steps.denominator != 1 or steps < 1:
             raise InvalidParameter(
-                f"a grid of {text(self.grid)} from {text(self.lower)} to {text(self.upper)} was "
-                "given; write a positive grid that divides the distance"
+                "grid must be positive and divide the distance of the bounds; got "
+                f"{text(self.grid)} from {text(self.lower)} to {text(self.upper)}"
             )
         if steps > _MOST_STEPS:
             raise InvalidParameter(
-                f"{int(steps)} steps of {text(self.grid)} from {text(self.lower)} to "
-                f"{text(self.upper)} were asked for, at most {_MOST_STEPS} are told apart; write a "
-                f"grid of at least {float(self.grid * steps / _MOST_STEPS):.6g}"
+                f"there must be at most {_MOST_STEPS} steps; got {int(steps)} steps of "
+                f"{text(self.grid)} from {text(self.lower)} to {text(self.upper)}. Write a grid of "
+                f"at least {float(self.grid * steps / _MOST_STEPS):.6g}"
             )
 
     @property

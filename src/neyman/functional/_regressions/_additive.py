@@ -96,7 +96,7 @@ def additive_regression(
         units=units,
     )
     if y.size != len(array):
-        raise InvalidParameter("x and y of two lengths were given; write a row and a y a record")
+        raise InvalidParameter("x and y must have one length: a row of x and a y for each record")
 
     return Aggregate(
         query={

@@ -106,9 +106,9 @@ class PairChannels:
         least = self.domain.length / _MOST_BANDWIDTHS
         if self.bandwidth < least:
             raise InvalidParameter(
-                f"bandwidth={text(self.bandwidth)} was asked for on a domain of length "
-                f"{text(self.domain.length)}; write at least {float(least):.6g}, or records=, a "
-                "public guess of how many there are"
+                f"bandwidth must be at least {float(least):.6g} on a domain of length "
+                f"{text(self.domain.length)}; got {text(self.bandwidth)}. Write a larger one, or "
+                "records=, a public guess of how many there are"
             )
         _ = self.counts
 

@@ -193,9 +193,8 @@ class GaussianProcess(Smoother):
         total = NoisyCount(float(sums.counts[0].real), stddev)
         if table.channels.counted and not total.exceeds_noise:
             raise InvalidParameter(
-                f"the released number of records is {total.count:.6g} with noise of standard "
-                f"deviation {stddev:.3g}, so it cannot be told from 0 and there is no "
-                "curve; spend more"
+                f"the released number of records is {total.count:.6g}, and the standard deviation "
+                f"of its noise is {stddev:.3g}. It may be 0, so there is no curve; spend more"
             )
         masses = deblurred(table, sums.counts)
         reach = int(max(self.window / 2, table.places[-1] * _NEARBY) / table.step)

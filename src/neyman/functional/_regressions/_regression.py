@@ -89,7 +89,7 @@ def regression(
         ("x", x), ("y", y), name=name, unit=unit, neighbors=neighbors, units=units
     )
     if x.shape != y.shape:
-        raise InvalidParameter("x and y of two shapes were given; write one of each for a record")
+        raise InvalidParameter("x and y must have one shape, with one of each for each record")
     return regression_of(
         arrays,
         domain=domain,

@@ -120,8 +120,8 @@ class RegressionCurve(ReleasedChannels[PairChannels]):
         asked, least = exact(bandwidth, "bandwidth"), self.channels.bandwidth
         if not least <= asked <= most:
             raise InvalidParameter(
-                f"bandwidth={text(asked)} was asked of a curve released at {text(least)}; write "
-                f"one in [{float(least):.6g}, {most:.6g}]"
+                f"bandwidth must be in [{float(least):.6g}, {most:.6g}] for a curve released at "
+                f"{text(least)}; got {text(asked)}"
             )
         return float(asked)
 

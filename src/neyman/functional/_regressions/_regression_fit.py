@@ -55,8 +55,8 @@ class RegressionFit(Displayed):
         known = smoother.known(table, sums)
         if not known.any():
             raise InvalidParameter(
-                "the number of records can nowhere be told from its noise, so there is no curve; "
-                "spend more, or write a larger bandwidth"
+                "the noise hides the number of records everywhere, so there is no curve; spend "
+                "more, or write a larger bandwidth"
             )
         channels = table.channels
         values, deviations = smoother.read(table, sums)

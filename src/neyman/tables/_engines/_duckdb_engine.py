@@ -163,7 +163,7 @@ class DuckDB(Engine):
 def _refuse_room(sources: tuple[Source, ...], room: Room) -> None:
     if room.asked and any(source.host is not None for source in sources):
         raise InvalidTable(
-            "memory_limit and temporary_directory were given for a connection of DuckDB, whose own "
-            "settings hold; leave them out and write SET memory_limit = '...' and SET "
+            "a DuckDB connection has its own memory_limit and temp_directory. Leave memory_limit "
+            "and temporary_directory out, and write SET memory_limit = '...' and SET "
             "temp_directory = '...' there"
         )

@@ -83,8 +83,8 @@ class Engine(ABC):
         """
         if room.asked:
             raise InvalidTable(
-                "memory_limit and temporary_directory were given for a table of "
-                f"{self.name}, whose own settings hold; leave them out and set them there"
+                f"{self.name} has its own limits of memory. Leave memory_limit and "
+                "temporary_directory out, and set them there"
             )
         return self
 
@@ -179,8 +179,8 @@ class Engine(ABC):
             raise KeyboardInterrupt
         if refused:
             raise EngineFailure(
-                f"{refused}. It was found when the question ran: no answer was made, but the entry "
-                "stays charged; remove the cause and ask once more under the same entry id"
+                f"{refused}. The query failed while it ran: there is no answer, but the entry "
+                "stays charged. Remove the cause and ask once more under the same entry id"
             )
         if answer is None:
             raise EngineFailure(

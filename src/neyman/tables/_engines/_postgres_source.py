@@ -120,11 +120,10 @@ def postgres_table(connection: Any, table: str, name: str | None) -> Postgres:
     _refuse_no_table(found, table)
     if (found.server is None) == (name is None):
         raise InvalidTable(
-            "the server does not tell this user which one it is; write name=..., which stands "
-            "for these data in the ledger"
+            "this user may not read the server's identity; write name=..., which stands for these "
+            "data in the ledger"
             if name is None
-            else f"name={name!r} was given for a table of PostgreSQL, which names itself by its "
-            "server; leave name out"
+            else f"a table of PostgreSQL is named by its server; leave name out (got name={name!r})"
         )
     label = f"postgresql:{found.server or name}:{found.database}:{'.'.join(place)}"
     columns = (Column(name, name, kind.kind_of(type_, _KINDS)) for name, type_ in found.columns)

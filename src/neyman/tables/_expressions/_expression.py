@@ -74,8 +74,8 @@ class Expression(ABC):
     def __bool__(self) -> bool:
         """Refuse: `and`, `or`, `not`, `in` and a < b < c ask for a truth that rows have."""
         raise InvalidParameter(
-            f"{self!r} was asked whether it is true, which differs from row to row; write &, |, ~ "
-            "with brackets around comparisons in place of and, or, not; .between(a, b) in place "
+            f"{self!r} has no single truth value, because it differs from row to row. Write &, |, "
+            "~ with brackets around comparisons in place of and, or, not; .between(a, b) in place "
             "of a <= x <= b; .is_in([...]) in place of in"
         )
 
@@ -199,8 +199,7 @@ class Expression(ABC):
         names = _listed(labels, "cut")
         if len(names) != len(ends) - 1:
             raise InvalidParameter(
-                f"{len(names)} labels were given for {len(ends)} edges; write one a bin, one less "
-                "than edges"
+                f"there must be one label for each bin, {len(ends) - 1}; got {len(names)}"
             )
         pairs = [part for pair in zip(ends, names, strict=False) for part in pair]
         return _call("label", self, *pairs, ends[-1])
@@ -314,6 +313,6 @@ def _joined(name: str, *arguments: Given) -> Expression:
 def _listed(values: Iterable[Given], method: str) -> list[Given]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(
-            f"a {type(values).__name__} was given to .{method}, which takes a list; write [...]"
+            f".{method} takes a list; got a {type(values).__name__}. Write [...]"
         )
     return list(values)

@@ -18,7 +18,7 @@ def check_text(text: object, what: str) -> None:
     """Refuse what no engine can hold."""
     if type(text) is not str or "\0" in text or text != text.encode("utf-8", "replace").decode():
         raise InvalidParameter(
-            f"{text!r} was given as {what}; write text without NUL and without half surrogates"
+            f"{what} must be text without NUL and without half surrogates; got {text!r}"
         )
 
 
@@ -41,8 +41,8 @@ def value_of(given: object) -> Value:
     if type(given).__module__ == "numpy":
         return value_of(cast("Any", given).tolist())
     raise InvalidParameter(
-        f"a {type(given).__name__} was given in an expression; write a number, text, a boolean, a "
-        "date, a datetime, None, or col(name)"
+        "an expression must be made of numbers, texts, booleans, dates, datetimes, None and "
+        f"col(name); got a {type(given).__name__}"
     )
 
 
@@ -80,7 +80,7 @@ def _double(given: Any) -> float:
         )
     if isinstance(given, Integral) and value != int(given):
         raise InvalidParameter(
-            f"the integer {given!r} is no double, and numbers are compared as doubles: columns of "
-            "integers beyond 2^53 are told apart by keys alone; write Keys(...)"
+            f"numbers are compared as doubles, and the integer {given!r} is not a double. Integers "
+            "beyond 2^53 can only be compared as keys; write Keys(...)"
         )
     return value + 0.0

@@ -26,8 +26,8 @@ def given_expression(given: object, what: str) -> Expression:
     if isinstance(given, Expression):
         return given
     raise InvalidTable(
-        f"a {type(given).__name__} was given as {what}; write an expression, such as "
-        "'delay > 15' or neyman.col('delay') > 15"
+        f"{what} must be an expression, such as 'delay > 15' or neyman.col('delay') > 15; got a "
+        f"{type(given).__name__}"
     )
 
 
@@ -42,8 +42,8 @@ def made_condition(condition: object, schema: Schema) -> Tree:
     types = expression.types(schema)
     if Type.TRUTH not in types:
         raise InvalidTable(
-            f"{expression!r} was given as a condition and is {in_words(types)}; write a "
-            "comparison, such as col(...) > 0"
+            f"a condition must be a comparison, such as col(...) > 0; got {expression!r}, which is "
+            f"{in_words(types)}"
         )
     return expression.term(schema, Type.TRUTH)()
 

@@ -142,13 +142,13 @@ class Call(Expression):
         """
         operation, n = OPERATIONS[name], len(arguments)
         if not operation.least <= n <= operation.most:
-            raise InvalidParameter(
-                f"{name!r} was given {n} arguments; write {operation.least} to {operation.most}"
-            )
+            among = range(operation.least, operation.most + 1)
+            count = f"{among[0]} to {among[-1]}" if len(among) > 1 else f"{among[0]}"
+            raise InvalidParameter(f"{name!r} takes {count} arguments; got {n}")
         if operation.odd and n % 2 == 0:
             raise InvalidParameter(
-                f"{name!r} was given {n} arguments; write conditions each with its value, and the "
-                "value of all other rows at the end"
+                f"{name!r} takes conditions, each with its value, and the value of all other rows "
+                f"at the end; got {n} arguments"
             )
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "arguments", tuple(arguments))
@@ -156,15 +156,13 @@ class Call(Expression):
         object.__setattr__(self, "depth", 1 + max(part.depth for part in arguments))
         if self.parts > _MOST_PARTS or self.depth > _MOST_DEEP:
             raise InvalidParameter(
-                f"an expression of {self.parts} parts, {self.depth} deep, was asked for; write at "
-                f"most {_MOST_PARTS}, {_MOST_DEEP} deep"
+                f"an expression must have at most {_MOST_PARTS} parts, {_MOST_DEEP} deep; got "
+                f"{self.parts} parts, {self.depth} deep"
             )
         values: list[Value] = []
         for part in arguments[operation.literal :]:
             if not isinstance(part, Literal):
-                raise InvalidParameter(
-                    f"{part!r} was given to {name!r}, which takes a literal there; write one"
-                )
+                raise InvalidParameter(f"{name!r} takes a literal there; got {part!r}")
             values.append(part.value)
         wrong = operation.wrong(values) if values else ""
         if wrong:
@@ -243,8 +241,8 @@ class Call(Expression):
                 dict.fromkeys(f"{part!r} is {in_words(types)}" for part, types in found)
             )
             raise InvalidTable(
-                f"{self!r} was asked for, and {said}; write one type on all sides: "
-                f"{in_words(self.operation.among)}{_of_text(found)}"
+                f"all sides of {self!r} must have one type, "
+                f"{in_words(self.operation.among)}; {said}{_of_text(found)}"
             )
         return shared if found else frozenset({Type.NUMBER})
 

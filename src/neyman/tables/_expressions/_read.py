@@ -51,20 +51,20 @@ def expression_from_json(text: str) -> Expression:
         found = None
     if not isinstance(found, Mapping) or set(cast("Any", found)) != {"version", "expression"}:
         raise InvalidParameter(
-            'no JSON of an expression was given; write {"version": 1, "expression": [...]}'
+            'this is not the JSON of an expression; write {"version": 1, "expression": [...]}'
         )
     record = cast("Mapping[str, object]", found)
     if record["version"] != VERSION or type(record["version"]) is not int:
         raise InvalidParameter(
-            f"an expression of version {record['version']!r:.40} was given, this release reads "
-            f"version {VERSION}; write it anew"
+            f"this release reads expressions of version {VERSION}; got version "
+            f"{record['version']!r:.40}. Write the expression anew"
         )
     return read_expression(record["expression"])
 
 
 def _read(form: object, depth: int) -> Expression:
     if depth > _MOST_DEEP:
-        raise InvalidParameter(f"a form nested {depth} deep was given; write a shorter one")
+        raise InvalidParameter(f"the form is nested {depth} deep; write a shorter one")
     match form:
         case bool() | int() | float() | str() | date():
             return lit(form)
@@ -72,8 +72,8 @@ def _read(form: object, depth: int) -> Expression:
             return _listed(cast("list[object]", form), depth)
         case _:
             raise InvalidParameter(
-                f"a {type(form).__name__} was given in the form of an expression; write a number, "
-                'text, a boolean, or a list such as [">", ["col", "delay"], 15]'
+                "the form of an expression must be a number, a text, a boolean, or a list such as "
+                f'[">", ["col", "delay"], 15]; got a {type(form).__name__}'
             )
 
 
@@ -97,8 +97,7 @@ def _listed(form: list[object], depth: int) -> Expression:
             )
         case _:
             raise InvalidParameter(
-                'a list without the name of an operation was given; write it first, as in [">", '
-                '["col", "delay"], 15]'
+                'a list must begin with the name of an operation, as in [">", ["col", "delay"], 15]'
             )
 
 

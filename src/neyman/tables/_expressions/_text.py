@@ -67,7 +67,7 @@ def expression_of_text(text: str) -> Expression:
     """
     if len(text) > _LONGEST:
         raise InvalidParameter(
-            f"an expression of {len(text)} characters was given; write at most {_LONGEST}"
+            f"an expression must have at most {_LONGEST} characters; got {len(text)}"
         )
     tree = _parsed(text)
     if sql.size(tree)[1] > _MOST_LINKS:
@@ -156,8 +156,8 @@ _FUNCTIONS: Mapping[str, str] = {
 def _column(node: exp.Column) -> Expression:
     if not isinstance(node.this, exp.Identifier) or node.args.get("table") is not None:
         raise InvalidParameter(
-            "a column was given with a name in front of it, or as *; write its own name, in double "
-            'quotes where a point or a blank is in it: "stay.days"'
+            "a column must be written by its own name, without a table in front and not as *. If "
+            'the name has a point or a blank, quote it: "stay.days"'
         )
     return col(node.name)
 
@@ -186,8 +186,8 @@ def _cast(node: exp.Cast) -> Expression:
     found = iso_value(str(value.this)) if isinstance(value, exp.Literal) else None
     if found is None or node.to.this not in _OF_TIME:
         raise InvalidParameter(
-            "a cast was given; write as_number(...) or as_text(...) of a column of a CSV file, "
-            "to_date(..., '%Y-%m-%d'), or DATE '2020-02-29'"
+            "casts are not supported; write as_number(...) or as_text(...) of a column of a CSV "
+            "file, to_date(..., '%Y-%m-%d'), or DATE '2020-02-29'"
         )
     return lit(found)
 
@@ -222,12 +222,12 @@ def _is(node: exp.Is) -> Expression:
         return called("is_null", value)
     if isinstance(node.expression, exp.Boolean):
         return called("==", value, _read(node.expression)).coalesce(False)
-    raise InvalidParameter("`is` was given with something else; write is null, or =")
+    raise InvalidParameter("`is` must be followed by null; write is null, or =")
 
 
 def _in(node: exp.In) -> Expression:
     if not node.expressions:
-        raise InvalidParameter("`in` was given without a list; write in ('north', 'south')")
+        raise InvalidParameter("`in` must be followed by a list; write in ('north', 'south')")
     return called("in", _read(node.this), *map(_read, node.expressions))
 
 

@@ -102,9 +102,9 @@ def _refuse_other_names(engine: Engine, view: View, unit: Unit, other: Engine, n
 def _refuse_no_unit(view: View, unit: Unit, pairs: tuple[tuple[str, str], ...]) -> None:
     if unit.entity is None:
         raise InvalidTable(
-            "a join with a private table was asked for, and the unit is one row: a row joins with "
-            "any number of others, which are units too; open the table with unit=Entity(column, "
-            "...) and join on that column, or write join_public where the other table is public"
+            "a table whose unit is one row cannot be joined with a private table: a row would join "
+            "any number of rows that are units too. Open the table with unit=Entity(column, ...) "
+            "and join on that column, or write join_public where the other table is public"
         )
     # A slip of the pen is told as one, and not as a join on something else than the unit.
     here = [view.schema[ours].name for ours, _ in pairs]

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast, final
 from sqlglot import exp
 
 from neyman.aggregate import Columns, IntArray
-from neyman.arguments import check_type, given, whole
+from neyman.arguments import check_type, got, whole
 from neyman.calls import plain_calls_of
 from neyman.errors import InvalidParameter, InvalidTable
 from neyman.numerics import Real, exact
@@ -74,13 +74,12 @@ class Bins(Domain):
         listed = list(edges)
         if isinstance(edges, str) or not 2 <= len(listed) <= _MOST + 1:
             raise InvalidTable(
-                f"{len(listed)} edges were given; write 2 to {_MOST + 1} of them, such as "
-                "[0, 15, 60]"
+                f"there must be 2 to {_MOST + 1} edges, such as [0, 15, 60]; got {len(listed)}"
             )
         if type(outside) is not str or outside not in ("drop", "clip"):
             raise InvalidTable(
-                f"{given('outside', outside)} was given; write 'drop' (rows beyond the edges are "
-                "left out) or 'clip' (they count in the nearest bin)"
+                "outside must be 'drop' (rows beyond the edges are left out) or 'clip' (they count "
+                f"in the nearest bin); got {got(outside)}"
             )
         object.__setattr__(self, "edges", _edges(listed))
         object.__setattr__(self, "outside", outside)

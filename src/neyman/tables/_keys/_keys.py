@@ -176,8 +176,8 @@ class Keys:
         refuse_repeats(self.names, "the columns of an answer")
         if len(self) > _MOST:
             raise InvalidTable(
-                f"{len(self)} groups were asked for, at most {_MOST} are answered at once; "
-                "write fewer keys, or Keys.tuples with the combinations that matter"
+                f"one query must have at most {_MOST} groups; got {len(self)}. Write fewer keys, "
+                "or Keys.tuples with the combinations that matter"
             )
         refuse_many(columns, domains)
 

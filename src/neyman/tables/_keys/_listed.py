@@ -75,9 +75,9 @@ class Listed(Domain):
         kinds = sorted({type(key).__name__ for key in keys if key is not None})
         if not kinds:
             raise InvalidTable(
-                f"column {column!r} was given no keys"
-                + (" but None" if keys else "")
-                + "; write at least one"
+                f"column {column!r} must have at least one key"
+                + (" beside None" if keys else "")
+                + "; got none"
             )
         if len(kinds) > 1:
             raise InvalidTable(

@@ -35,7 +35,7 @@ class UnknownKeys:
             InvalidTable: if there is none, one is no text, or one repeats.
         """
         if not columns:
-            raise InvalidTable('groups of no column were asked for; write UnknownKeys("dest")')
+            raise InvalidTable('UnknownKeys needs at least one column; write UnknownKeys("dest")')
         for column in columns:
             if not isinstance(column, str):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise InvalidTable(

@@ -108,11 +108,10 @@ def attached(pair: tuple[object, ...], name: str | None) -> AttachedTable:
     path = found.paths.get(place[0])
     if (path is None) == (name is None):
         raise InvalidTable(
-            f"the database {place[0]!r} lies in memory and is called the same in every process; "
+            f"the database {place[0]!r} is in memory and has the same name in every process; "
             "write name=..., which stands for these data in the ledger"
             if path is None
-            else f"name={name!r} was given for a table of a database file, which names itself; "
-            "leave name out"
+            else f"a database file names its tables; leave name out (got name={name!r})"
         )
     label = f"memory:{name}" if path is None else os.path.realpath(path)
     return AttachedTable(connection, place, label)

@@ -66,8 +66,8 @@ class PublicTable:
                 return cls._of(source, written=False)
             case tuple():
                 raise InvalidTable(
-                    "a pair that is no connection of DuckDB with a table's name was given for a "
-                    "public table; write a data frame of its rows or, for keys alone, write "
+                    "a pair must be a connection of DuckDB and the name of a table; got another "
+                    "pair. Write a data frame of the public rows or, for keys alone, "
                     "Keys.tuples(columns, rows)"
                 )
             case _:

@@ -80,8 +80,8 @@ def open_files(paths: Sequence[object]) -> Source:
     found = list(_found(paths))
     if not 0 < len(found) <= _MOST:
         raise InvalidTable(
-            f"one table has from 1 to {_MOST:,} files; {len(found):,} were given. Write the paths "
-            "of .parquet or .csv files, a pattern such as 'visits/*.parquet', or a folder of them"
+            f"a table must have 1 to {_MOST:,} files; got {len(found):,}. Write the paths of "
+            ".parquet or .csv files, a pattern such as 'visits/*.parquet', or a folder of them"
         )
     suffixes = sorted({path.suffix.lower() for path, _ in found})
     if len(suffixes) > 1:

@@ -57,9 +57,7 @@ def _files(paths: Sequence[object], name: str | None) -> Engine:
 
 def _refuse_named(name: str | None) -> None:
     if name is not None:
-        raise InvalidTable(
-            f"name={name!r} was given for a file, which names itself; leave name out"
-        )
+        raise InvalidTable(f"a file names itself; leave name out (got name={name!r})")
 
 
 def _pair(pair: tuple[object, ...], name: str | None) -> Engine:

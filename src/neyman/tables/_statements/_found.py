@@ -53,11 +53,11 @@ def deciding(statistic: Statistic) -> int:
     }
     if not counts:
         raise InvalidTable(
-            f"{statistic.describe()['statistic']} was asked by unknown groups, which are found by "
-            "the noisy count of all their rows, and it counts none; write a mean, a variance, a "
-            "covariance, a correlation or a linear regression, which have theirs, or Count() among "
-            "statistics put together, or count by UnknownKeys first and then ask by=Keys({...}) "
-            "of the groups that it shows"
+            "unknown groups are found by a noisy count of their rows, and "
+            f"{statistic.describe()['statistic']} does not count rows. Write a mean, a variance, a "
+            "covariance, a correlation or a linear regression, which do, or put Count() among "
+            "the statistics, or count by UnknownKeys first and then write by=Keys({...}) with the "
+            "groups in the answer"
         )
     return max(counts, key=counts.__getitem__)
 

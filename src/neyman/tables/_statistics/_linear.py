@@ -47,8 +47,8 @@ class LinearRegression(OfMoments):
         names = [measured.column for measured in self.columns]
         if not 1 <= len(self.features) <= _MOST or len(set(names)) < len(names):
             raise InvalidParameter(
-                f"a regression of {self.response.column!r} on {names[:-1]} was asked for; write 1 "
-                "to 32 features, each of them once, and not the response"
+                "a regression must have 1 to 32 features, each once, without the response; got "
+                f"{self.response.column!r} on {names[:-1]}"
             )
 
     @property

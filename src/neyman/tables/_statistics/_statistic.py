@@ -72,8 +72,8 @@ class Component:
         """Refuse a component that is constant zero or beyond the engine's integers."""
         if not (self.low <= self.high and 0 < self.limit <= _MOST):
             raise InvalidParameter(
-                f"a component in [{self.low}, {self.high}] was given; "
-                "write low <= high, not both zero, within 2^62"
+                "a component must have low <= high, not both zero, within 2^62; got "
+                f"[{self.low}, {self.high}]"
             )
 
     @property

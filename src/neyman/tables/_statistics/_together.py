@@ -56,7 +56,7 @@ class Together(Statistic):
         object.__setattr__(self, "parts", tuple(self.parts))
         object.__setattr__(self, "shares", tuple(self.shares) or (1,) * len(self.parts))
         if not self.parts:
-            raise InvalidParameter("no statistics were given; write at least one, such as Count()")
+            raise InvalidParameter("there must be at least one statistic, such as Count()")
         _check_shares(self.shares, len(self.parts))
         for part in self.parts:
             if part.rows != 1 or not part.complete or part.per_unit:
@@ -169,8 +169,8 @@ def _check_shares(shares: Sequence[object], count: int) -> None:
     whole = all(type(share) is int and share >= 1 for share in shares)
     if len(shares) != count or not whole:
         raise InvalidParameter(
-            f"shares {tuple(shares)!r} of {count} statistics were given; write a whole number of "
-            "at least 1 for each, such as (2, 1), or leave them out for equal shares"
+            f"shares must be a whole number of at least 1 for each of the {count} statistics, such "
+            f"as (2, 1); got {tuple(shares)!r}. For equal shares leave them out"
         )
 
 
