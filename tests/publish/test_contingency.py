@@ -370,7 +370,7 @@ def test_refused(released):
     whole = publish.contingency(releases, BY)
     with pytest.raises(InvalidTable, match="without a column"):
         whole.margin()
-    with pytest.raises(InvalidParameter, match=r"of \(3, 2, 4\)"):
+    with pytest.raises(InvalidParameter, match=r"shape \(3, 2, 4\)"):
         whole.combination([1, 2])
 
 
