@@ -59,7 +59,7 @@ def test_a_call_that_does_not_fit_is_refused_in_a_sentence(call, said):
 
 
 def test_a_table_without_a_unit_is_refused_in_a_sentence():
-    with pytest.raises(NeymanError, match="unit must say whom the table protects"):
+    with pytest.raises(NeymanError, match="unit must be the privacy unit"):
         ny.open("visits.csv")
 
 

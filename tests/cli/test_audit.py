@@ -113,7 +113,7 @@ def test_a_claim_may_be_a_file(tmp_path):
     place.write_text(json.dumps(gdp(1).to_json()))
     assert read_claim(str(place)) == gdp(1)
     place.write_text("{}")
-    with pytest.raises(WrongUsage, match="holds no guarantee"):
+    with pytest.raises(WrongUsage, match="must contain a guarantee"):
         read_claim(str(place))
 
 

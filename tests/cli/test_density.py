@@ -149,11 +149,11 @@ def test_a_preview_prices_and_touches_nothing(folder, capsys):
 
 
 @pytest.mark.parametrize("option", ALL)
-def test_nothing_is_guessed(folder, capsys, option):
+def test_every_missing_option_is_named(folder, capsys, option):
     before = files(folder)
     assert main(words(without=(option,))) == 2
     err = capsys.readouterr().err
-    assert err.startswith("neyman density: nothing is guessed; write also\n  ")
+    assert err.startswith("neyman density: options are missing; write also\n  ")
     told = err.partition("\nusage: ")[0]
     assert len(told.splitlines()) == 2 + (option == "--unit")
     assert option in told
@@ -179,24 +179,32 @@ def test_a_bare_command_lists_all_that_is_missing(capsys):
         ({"column": "minute"}, 1, "minute"),
         ({"column": "ward"}, 1, "ward"),
         ({"domain": "80:-20"}, 1, "lower=80 is not below upper=-20"),
-        ({"domain": "0:inf"}, 2, "--domain 'inf' is not a finite number"),
-        ({"mu": "nan"}, 2, "--mu 'nan' is not a finite number"),
-        ({"mu": "0"}, 2, "--mu 0 is not positive; write one such as 0.5"),
-        ({"mu": "-1"}, 2, "--mu -1 is not positive; write one such as 0.5"),
+        ({"domain": "0:inf"}, 2, "--domain must be a number, 0 or from 1e-300 to 1e300; got 'inf'"),
+        ({"mu": "nan"}, 2, "--mu must be a number, 0 or from 1e-300 to 1e300; got 'nan'"),
+        ({"mu": "0"}, 2, "--mu must be positive; got 0. Write a number such as 0.5"),
+        ({"mu": "-1"}, 2, "--mu must be positive; got -1. Write a number such as 0.5"),
         ({"mu": "1.1"}, 1, "nothing was charged"),
-        ({"budget": "mu=-1"}, 2, "--budget mu= -1 is not positive"),
-        ({"budget": "m=1"}, 2, "--budget m=1 was given; write such as mu=1"),
-        ({"outside": "clp"}, 2, "--outside takes no 'clp'; did you mean clip?"),
-        ({"records": "2.5"}, 2, "--records '2.5' is no whole number"),
+        ({"budget": "mu=-1"}, 2, "--budget mu= must be positive; got -1"),
+        ({"budget": "m=1"}, 2, "--budget m=1 was given; write it such as mu=1"),
+        ({"outside": "clp"}, 2, "--outside does not take 'clp'; did you mean clip?"),
+        ({"records": "2.5"}, 2, "--records must be a whole number from 0 to 2^52; got '2.5'"),
         ({"records": "0"}, 1, "records=0 was given; write a whole number"),
-        ({"picture": "curve.jpg"}, 2, "--picture curve.jpg is neither .png nor .svg"),
-        ({"picture": "visits.parquet"}, 2, "--picture visits.parquet"),
+        ({"picture": "curve.jpg"}, 2, "--picture must end in .png or .svg; got curve.jpg"),
+        (
+            {"picture": "visits.parquet"},
+            2,
+            "--picture must end in .png or .svg; got visits.parquet",
+        ),
         ({"picture": "notes.png"}, 1, "--picture notes.png is a file that is no picture"),
         ({"picture": "none/curve.png"}, 1, "--picture none/curve.png lies in no folder"),
         ({"save": "visits.parquet"}, 1, "--save visits.parquet is a file that is no function"),
         ({"save": "notes.png"}, 1, "--save notes.png is a file that is no function"),
         ({"save": "."}, 1, "--save . is a folder"),
-        ({"save": "curve.txt"}, 2, "does not end in .npz, as files of functions do; write --save"),
+        (
+            {"save": "curve.txt"},
+            2,
+            "--save must end in .npz; got curve.txt. Write --save curve.npz",
+        ),
     ],
 )
 def test_what_cannot_be_is_one_sentence_before_any_charge(folder, capsys, instead, status, said):
@@ -245,7 +253,7 @@ def test_noise_larger_than_the_data_is_said_after_all_is_kept(folder, capsys, mo
     captured = capsys.readouterr()
     assert "the released number of records is -2995 ± " in captured.err
     assert "too small beside its noise to be a density" in captured.err
-    assert "the same command asks again, free" in captured.err
+    assert "run the same command again, free" in captured.err
     assert not captured.out
     assert functional.load(folder / "curve.npz", DensityFunction).count == pytest.approx(-2995)
     assert not (folder / "curve.png").exists()

@@ -51,7 +51,7 @@ def test_a_ledger_is_explained_by_what_was_spent(tmp_path, capsys):
         neighbors="add_remove",
     )
     told = said(capsys, ledger.store.path, *ASKED)
-    assert "Protected is: one row." in told
+    assert "The guarantee protects one row." in told
     assert "0.5-GDP" in told
 
 
@@ -86,18 +86,20 @@ def test_every_option_reaches_the_text(capsys):
 
 def test_what_does_not_go_together_is_refused(tmp_path, capsys):
     other = tmp_path / "other.json"
-    assert "--unit is missing" in said(capsys, *ASKED, *RUN, status=2)
-    assert "write a file or a training" in said(capsys, other, *ASKED, *RUN, status=2)
+    assert "a training needs --unit" in said(capsys, *ASKED, *RUN, status=2)
+    assert "write a file, or the options of a training" in said(
+        capsys, other, *ASKED, *RUN, status=2
+    )
     assert "cannot be used" in said(capsys, other, *ASKED, status=1)
     for text in ("[]", "{}", "no", '{"format": "neyman.release"}'):
         other.write_text(text, encoding="utf-8")
-        assert "holds no guarantee" in said(capsys, other, *ASKED, status=1)
+        assert "must contain a guarantee" in said(capsys, other, *ASKED, status=1)
     other.write_text('{"curve": 1, "neighbors": 1, "unit": 1, "assumptions": 1}', encoding="utf-8")
     assert "without the unit" in said(capsys, other, *ASKED, status=1)
-    assert "--language takes no 'xx'; write one of en, ko, zh" in said(
+    assert "--language does not take 'xx'; write one of en, ko, zh" in said(
         capsys, *RUN, "--unit", "X", "--language", "xx", "--prior", "0.5", status=2
     )
-    assert "cannot be counted out" in said(
+    assert "must be decimals of at most nine places" in said(
         capsys, *RUN, "--unit", "X", "--language", "en", "--prior", "1/3", status=2
     )
 

@@ -141,7 +141,7 @@ def test_a_pure_ledger_registers_its_epsilon(tmp_path, capsys):
     )
     status, out, err = ran(capsys, "export", ledger.store.path, "--registry")
     assert (status, out) == (1, "")
-    assert "no entry" in err
+    assert "needs a release" in err
     ledger.reserve(
         entry="q",
         request={},
@@ -172,7 +172,7 @@ def test_a_merge_says_what_it_added_and_whether_the_cap_holds(ledger, tmp_path, 
     ask(other, "more", ny.gdp(0.4))
     status, out, _ = ran(capsys, "merge", ledger.store.path, copy)
     assert status == 1
-    assert "the cap gdp(mu=1) is exceeded" in out
+    assert "the budget gdp(mu=1) is exceeded" in out
     assert "exceeded" in ran(capsys, "show", ledger.store.path)[1]
     status, out, err = ran(capsys, "merge", ledger.store.path, tmp_path / "none")
     assert (status, out) == (1, "")
@@ -256,7 +256,10 @@ def test_the_delta_set_aside_is_shown(tmp_path, capsys):
     status, out, _ = ran(capsys, "show", path)
     assert status == 0
     assert "20 %  spent of the delta 5e-7 set aside" in out
-    assert "whatever is asked next, all together keep approx_dp(epsilon=2, delta=1e-06)" in out
+    assert (
+        "all releases together, including future ones, stay within approx_dp(epsilon=2, "
+        "delta=1e-06)" in out
+    )
     status, out, _ = ran(capsys, "export", path, "--registry")
     assert status == 0
     assert "Approximate DP" in out

@@ -75,7 +75,7 @@ def test_a_spec_is_read_from_standard_input_relative_to_where_one_is_or_says(
     assert [one["columns"] for one in again] == [one["columns"] for one in first]
     typed(monkeypatch, SPEC.replace("mu = 1", "m = 1"))
     assert main(["release", "-"]) == 1
-    assert "the spec - cannot be used: 1 to mend\n  budget.m: " in capsys.readouterr().err
+    assert "the spec - cannot be used: 1 problem\n  budget.m: " in capsys.readouterr().err
 
 
 def test_releases_are_one_table_of_csv(folder, capsys):
@@ -116,14 +116,14 @@ def test_a_page_is_in_the_language_that_is_asked_for(folder, capsys):
         assert main(["report", source, "-o", "b.html", "--language", "ko"]) == 0
         assert '<html lang="ko">' in (folder / "b.html").read_text(encoding="utf-8")
     assert main(["release", "data/visits.toml", "--language", "ko"]) == 2
-    assert "goes with --report" in capsys.readouterr().err
+    assert "--language needs --report" in capsys.readouterr().err
     assert main(["report", "data/visits.toml", "--language", "fr"]) == 2
 
 
 def test_the_page_of_a_spec_is_written_again_and_never_for_the_first_time(folder, capsys):
     assert main(["report", "data/visits.toml"]) == 1
     err = capsys.readouterr().err
-    assert "holds no answer to 'visits', 'minutes' yet" in err
+    assert "has none for 'visits', 'minutes'" in err
     assert not (folder / "data" / "visits.ledger").exists()
     assert main(["release", "data/visits.toml", "--report", "a.html"]) == 0
     spent = ny.Ledger.existing("data/visits.ledger").spent()
@@ -136,7 +136,7 @@ def test_the_page_of_a_spec_is_written_again_and_never_for_the_first_time(folder
     more = SPEC + '[[query]]\nentry = "new"\nstatistic = "count"\nmu = 0.1\n'
     (folder / "data" / "visits.toml").write_text(more, encoding="utf-8")
     assert main(["report", "data/visits.toml"]) == 1
-    assert "no answer to 'new' yet" in capsys.readouterr().err
+    assert "has none for 'new'" in capsys.readouterr().err
     assert main(["report", "data/visits.toml", "-o", "data/visits.parquet"]) == 1
     assert ny.Ledger.existing("data/visits.ledger").spent() == spent
 
@@ -148,7 +148,7 @@ def test_the_page_of_a_ledger_shows_what_a_ledger_knows(folder, capsys):
     page = (folder / "l.html").read_text(encoding="utf-8")
     for said in ("count by ward", "mean of minutes", "committed", "25 %", ledger.head(), "<svg"):
         assert said in page
-    assert "The answers are not on this page" in page
+    assert "This page has no answers" in page
     empty = ny.Ledger.open("e.ledger", cap=ny.gdp(1), unit="one row", neighbors="add_remove")
     assert main(["report", "e.ledger"]) == 0
     assert empty.head() in (folder / "e.ledger.html").read_text(encoding="utf-8")

@@ -106,7 +106,7 @@ def test_keys_are_read_as_the_column_has_them(capsys):
     columns = json.loads(capsys.readouterr().out)["columns"]
     assert columns["floor"] == ["1", "missing", "other"]
     assert asked("count", *WHO, "--rest", *PAID, "--id", "d") == 2
-    assert "--rest goes with declared groups" in capsys.readouterr().err
+    assert "--rest needs declared groups" in capsys.readouterr().err
     assert asked("count", *WHO, "--by", "floor=zero", *PAID, "--id", "b") == 2
     assert "--by floor takes whole numbers; got 'zero'" in capsys.readouterr().err
 
@@ -153,7 +153,7 @@ def test_an_answer_goes_into_a_file_whole_and_never_over_another(folder, capsys)
 def test_all_that_is_missing_is_told_at_once(folder, capsys):
     assert asked("mean") == 2
     err = capsys.readouterr().err
-    assert err.startswith("neyman mean: nothing is guessed; write also\n  --column NAME")
+    assert err.startswith("neyman mean: options are missing; write also\n  --column NAME")
     for option in (
         "--bounds NAME=",
         "--unit",
@@ -173,17 +173,21 @@ def test_all_that_is_missing_is_told_at_once(folder, capsys):
     [
         (["--by", "ward="], 2, "--by ward= has no values"),
         (["--by", "ward=a", "--by", "ward=b"], 2, "--by ward was given twice"),
-        (["--by", "ward=a", "--by", "floor"], 2, "declare all groups, or none"),
+        (["--by", "ward=a", "--by", "floor"], 2, "write values for all columns or for none"),
         (["--by", "wrd=a"], 1, "close to it are 'ward'"),
-        (["--bounds", "minutes=0"], 2, "write such as --bounds minutes=0:240"),
-        (["--bounds", "minutes=0:x"], 2, "--bounds 'x' is not a finite number"),
+        (["--bounds", "minutes=0"], 2, "write it such as --bounds minutes=0:240"),
+        (
+            ["--bounds", "minutes=0:x"],
+            2,
+            "--bounds must be a number, 0 or from 1e-300 to 1e300; got 'x'",
+        ),
         (["--budget", "mu=1,rho=1"], 2, "budget"),
-        (["--budget", "delta=1e-6"], 2, "delta goes with epsilon"),
+        (["--budget", "delta=1e-6"], 2, "delta needs epsilon"),
         (["--epsilon", "1"], 2, "--mu and --epsilon were given"),
         (["--mu", "1"], 2, "--mu was given twice; write it once"),
         (["--max-rows", "x"], 2, "--max-rows"),
         (["--csv", "--json"], 2, "not allowed with"),
-        (["--preview", "-o", "x"], 2, "with --preview write > FILE"),
+        (["--preview", "-o", "x"], 2, "releases none; write --preview > FILE"),
     ],
 )
 def test_what_cannot_be_is_told_before_any_charge(folder, capsys, words, status, said):
@@ -201,7 +205,7 @@ def test_groups_that_nobody_declared_are_told_what_they_need(folder, capsys):
     paid = ["--mu", "0.3", "--ledger", "a", "--budget", "mu=1", "--id", "a"]
     assert asked("count", *WHO, "--by", "ward", *paid) == 2
     err = capsys.readouterr().err
-    assert "\n  --delta D, the chance that a group is shown" in err
+    assert "\n  --delta D, the probability that a group with a single unit appears" in err
     assert "\n  --budget ...,delta_aside=1e-6" in err
     assert names(folder) == ["visits.parquet"]
 

@@ -210,7 +210,7 @@ def test_a_check_for_programs(capsys, saved):
 
 
 def test_the_doctor_says_what_is_wrong_by_its_status(capsys, saved):
-    assert "nothing wrong" in said(capsys, "doctor", saved(record())).out
+    assert "shows no mistake" in said(capsys, "doctor", saved(record())).out
     place = saved(record(records=1000, tuning_runs=1))
     text = said(capsys, "doctor", place, "--delta", "0.01", status=1).out
     assert text.count("  Holds: ") == text.count("  Write: ") == 2

@@ -321,11 +321,11 @@ def test_a_run_record_shows_its_phases_its_guarantee_and_what_is_wrong():
     assert "Training: 16 steps" in sound.text
     assert "poisson (sampling_probability 1)" in sound.text
     assert "at most" in sound.text
-    assert "Nothing wrong was found" in sound.text
+    assert "The record shows no mistake" in sound.text
     assert "svg" in sound.tags
     assert "script" not in sound.tags
     assert "tuning_not_counted" in wrong.text
-    assert "Nothing wrong" not in wrong.text
+    assert "no mistake" not in wrong.text
 
 
 def test_a_record_without_a_price_says_why():
@@ -342,4 +342,4 @@ def test_findings_are_shown_one_by_one():
     assert "2 findings" in shown.text
     assert all(one.write in shown.text and one.seen in shown.text for one in found)
     assert page(found[0]).text.startswith("Finding: ")
-    assert "Nothing wrong was found" in page(training.Findings()).text
+    assert "No mistake found" in page(training.Findings()).text

@@ -36,7 +36,7 @@ def said_of(folder, text):
     with pytest.raises(SpecError) as caught:
         read_spec(folder / "s.toml")
     first, *lines = str(caught.value).splitlines()
-    assert first.endswith(f": {len(lines)} to mend")
+    assert first.endswith(f": {len(lines)} problem{'s' * (len(lines) != 1)}")
     assert len(set(lines)) == len(lines)
     return [line.strip() for line in lines]
 
@@ -54,7 +54,7 @@ def test_a_misspelt_statistic_hides_no_other_mistake(tmp_path):
         "query 'a'.statistic: no such statistic 'maen'; write mean",
         "query 'a'.colum: no such key; write column",
         "spec: query 'a' needs bounds of 'minuts'; write 'minutes', or",
-        "spec: query 'b' has by = 'ward', and the key sets are wards",
+        "spec: query 'b': by must name groups of the spec, which are wards; got 'ward'",
         "query 'c'.column: is missing",
         "query 'd'.parts[0].statistic: no such statistic 'vriance'; write variance",
         "query 'd'.parts[0].colum: no such key; write column",
@@ -81,7 +81,7 @@ def test_a_wrong_section_hides_no_query_and_is_no_cause_of_another_mistake(
     lines = said_of(tmp_path, spec)
     assert len(lines) == 2, lines
     assert lines[0].startswith(place)
-    assert lines[1].startswith("spec: query 'b' has by = 'none'")
+    assert lines[1].startswith("spec: query 'b': by must name groups of the spec, which are ")
 
 
 def test_mistakes_of_the_table_are_told_together(tmp_path):
@@ -103,7 +103,7 @@ def test_mistakes_of_the_table_are_told_together(tmp_path):
     with pytest.raises(InvalidTable) as caught:
         plan(read_spec(tmp_path / "s.toml"), tmp_path)
     said = str(caught.value.args[0])
-    assert said.startswith("3 to mend\n  columns: the table has no column 'hours'")
+    assert said.startswith("3 problems\n  columns: the table has no column 'hours'")
     assert "\n  query 'b', by = 'wards': the table has no column 'wad'; close to it" in said
     assert "\n  query 'd': the table has no column 'x'" in said
     assert "query 'a'" not in said

@@ -155,7 +155,7 @@ def test_what_is_shown(released):
     proper = table.nonnegative(whole=True)
     assert proper.cell(a="y", b=False, c=(1, 2))["count"] == proper.to_columns()["count"][place]
     assert proper.to_json()["keys"] == BY.describe()
-    with pytest.raises(InvalidTable, match="write each column once"):
+    with pytest.raises(InvalidTable, match="Write each column once"):
         table.cell(a="y")
     with pytest.raises(InvalidTable, match="'q' is not among the keys of column 'a'"):
         table.cell(a="q", b=False, c=(1, 2))
@@ -350,23 +350,27 @@ def test_refused(released):
     releases, _ = released
     table = opened()
     for given_, by, says in [
-        (releases[1:], BY, "no release of the cells, a, b, c, is among 4 releases"),
-        ([], BY, "no release of the cells"),
+        (releases[1:], BY, "releases must have the cells, a, b, c; none of 4 does"),
+        ([], BY, "releases must have the cells"),
         ([*releases, releases[0]], BY, "was given twice"),
-        (releases, BY - BY.filter(lambda row: row["b"]) | BY, "chosen combinations"),
-        (releases, Keys({"a": ["x"]}), "is no count by"),
+        (
+            releases,
+            BY - BY.filter(lambda row: row["b"]) | BY,
+            "must have every combination of keys",
+        ),
+        (releases, Keys({"a": ["x"]}), "releases must be counts by"),
     ]:
         with pytest.raises(InvalidTable, match=says):
             publish.contingency(given_, by)
     for confidence in (0, 1, math.nan):
-        with pytest.raises(InvalidParameter, match=r"write one in \(0, 1\)"):
+        with pytest.raises(InvalidParameter, match=r"must be in \(0, 1\)"):
             publish.contingency(releases, BY, confidence=confidence)
     with pytest.raises(InvalidTable, match="no column 'q'"):
         publish.margins(table, BY, [("q",)])
     whole = publish.contingency(releases, BY)
     with pytest.raises(InvalidTable, match="without a column"):
         whole.margin()
-    with pytest.raises(InvalidParameter, match=r"of \(3, 2, 4\)"):
+    with pytest.raises(InvalidParameter, match=r"shape \(3, 2, 4\)"):
         whole.combination([1, 2])
 
 
@@ -379,7 +383,7 @@ def test_releases_of_other_limits_need_not_add_up(tmp_path):
     (other,) = publish.margins(table.bounded(3, 2), BY, [("a",)])
     asked = [(cells, ny.Gaussian(scale=5)), (other, ny.Gaussian(scale=5))]
     releases = ny.release_batch(asked, ledger, entry="both")
-    with pytest.raises(InvalidTable, match="another unit or other limits than the first"):
+    with pytest.raises(InvalidTable, match="must have the same unit and limits"):
         publish.contingency(releases, BY)
 
 

@@ -185,21 +185,21 @@ def test_intervals_hold(noise, shares):
     ("ask", "error", "said"),
     [
         (lambda t: publish.crosstab(t, BY, [["d"]], whole=True), InvalidTable,
-         r"^a margin by 'd' was asked for, and the cells are by a, b, c; write some of these$"),
+         r"^margins must use columns of the cells; got 'd'. Write some of a, b, c$"),
         (lambda t: publish.crosstab(t, BY, [["a"], ["a"]], whole=True), InvalidTable,
-         r"^the margin \['a'\] was asked for twice; leave it out$"),
+         r"^the margin \['a'\] was given twice; leave it out$"),
         (lambda t: publish.crosstab(t, BY, [["c", "b", "a"]], whole=True), InvalidTable,
-         r"is that of the cells, which are shown anyway; leave it out$"),
+         r"has all columns; leave it out$"),
         (lambda t: publish.crosstab(t, BY, [["a", "a"]], whole=True), InvalidTable,
          r"^the margin \['a', 'a'\] names a column twice; write it once$"),
         (lambda t: publish.crosstab(t, BY, ["a"], whole=True), InvalidParameter,
          r"write a list for each margin, such as \[\['a'\]\]"),
         (lambda t: publish.crosstab(t, BY, [["a"]], shares=[0, 1], whole=True), InvalidParameter,
-         r"shares \[0, 1\] of the cells and 1 margins were given; .*, at least 1 for the cells"),
+         r"the cells and 1 margins; got \[0, 1\]\. Write at least 1 for the cells"),
         (lambda t: publish.crosstab(t, BY, [["a"]], shares=[10**400, 1], whole=True),
-         InvalidParameter, r"added up, at most 1,000,000; or leave them out$"),
+         InvalidParameter, r"sums of cells, and at most 1,000,000; or leave them out$"),
         (lambda t: publish.crosstab(t, BY, [["a"]], shares=[1], whole=True), InvalidParameter,
-         r"shares \[1\] of the cells and 1 margins"),
+         r"the cells and 1 margins; got \[1\]\."),
         (lambda t: publish.crosstab(t, Keys.tuples(("a", "b"), [("x", True), ("y", False)]),
                                     whole=True), InvalidTable, "are chosen combinations"),
         (lambda t: publish.crosstab(t, UnknownKeys("a"), whole=True), InvalidParameter,
@@ -275,16 +275,16 @@ def test_a_spec_asks_what_python_asks(folder, query, margins, more):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("", "query 'e': a crosstab was asked without by, and its cells are groups; write by, the "
-             "NAME of [keys.NAME] with a list of values for each column"),
+        ("", "query 'e': a crosstab needs by, the groups of its cells; none was given. Write by, "
+             "the NAME of [keys.NAME] with a list of values for each column"),
         ('by = "cells"\nmargins = ["a"]',
          "query 'e'.margins[0]: it should be a list; found 'a'"),
-        ('by = "cells"\nmargins = [["c"]]', "query 'e': a margin by 'c' was asked for, and the "
-         "cells are by a, b; write some of these"),
+        ('by = "cells"\nmargins = [["c"]]', "query 'e': margins must use columns of the cells; "
+         "got 'c'. Write some of a, b"),
         ('by = "cells"\nmargin = [["a"]]', "query 'e'.margin: no such key; write margins"),
-        ('by = "cells"\nmargins = [["a"]]\nshares = [1]', "query 'e': shares [1] of the cells and "
-         "1 margins were given; write a whole number for each, at least 1 for the cells, 0 for "
-         "margins that are only added up, at most 1,000,000; or leave them out"),
+        ('by = "cells"\nmargins = [["a"]]\nshares = [1]', "query 'e': shares must be whole "
+         "numbers for the cells and 1 margins; got [1]. Write at least 1 for the cells, 0 for "
+         "margins that are sums of cells, and at most 1,000,000; or leave them out"),
         ('by = "found"\ndelta = 1e-8', "query 'e': crosstab was asked by unknown groups, and takes "
          "declared ones only; find them by a count first, and write those that it shows in "
          "[keys.NAME]"),

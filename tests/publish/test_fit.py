@@ -77,12 +77,16 @@ def test_the_factor_says_whether_the_budget_is_enough():
 @pytest.mark.parametrize(
     ("wishes", "budget", "says"),
     [
-        ([], {"mu": 1}, "no wishes"),
-        ([Wish(TABLE.count(), 1)], {}, "one of them"),
-        ([Wish(TABLE.count(), 1)], {"mu": 1, "epsilon": 1}, "one of them"),
+        ([], {"mu": 1}, "must have at least one Wish"),
+        ([Wish(TABLE.count(), 1)], {}, "exactly one budget"),
+        ([Wish(TABLE.count(), 1)], {"mu": 1, "epsilon": 1}, "exactly one budget"),
         ([Wish(TABLE.count(), 1)], {"mu": 0}, "mu=0 is not positive"),
         ([Wish(TABLE.count(), 0)], {"mu": 1}, "half_width=0 is not positive"),
-        ([Wish(TABLE.count(), 1, "mean")], {"mu": 1}, "number='mean' was given of .* 'count'"),
+        (
+            [Wish(TABLE.count(), 1, "mean")],
+            {"mu": 1},
+            "number must be one of the question; got 'mean'.* 'count'",
+        ),
         ([Wish(replace(TABLE.count(), reading=Endless()), 1)], {"mu": 1}, "for a group of 10 rows"),
         ([TABLE.count()], {"mu": 1}, "publish.Wish"),
     ],
@@ -95,5 +99,7 @@ def test_refusals(wishes, budget, says):
 def test_sizes_are_asked_for_only_where_an_interval_depends_on_them():
     wishes = [Wish(TABLE.count(), 1000), Wish(TABLE.sum("x"), 2000)]
     assert fit(wishes, mu=0.5).questions == fit(wishes, mu=0.5, records=7).questions
-    with pytest.raises(InvalidParameter, match=r"of 'mean' depends on how many .* write records="):
+    with pytest.raises(
+        InvalidParameter, match=r"of 'mean' depends on the number .* Write records="
+    ):
         fit([*wishes, Wish(TABLE.mean("x"), 1)], mu=0.5)

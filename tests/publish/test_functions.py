@@ -358,7 +358,11 @@ def test_a_spec_publishes_maps_and_regressions(spec, capsys, monkeypatch):
         ("{ period = 24 }]", "{ periods = 24 }]", r"query 'map'.domain\[1\].periods: .*period"),
         ("records = 3_000\n", "", "a regression needs records"),
         ('y = "days"\n', "", "query 'days-by-x'.y: is missing; a regression needs"),
-        ('y = "days"\n', 'y = "days"\nby = "x"\n', "has by = 'x', and the key sets are none"),
+        (
+            'y = "days"\n',
+            'y = "days"\nby = "x"\n',
+            "by must name groups of the spec, which are none; got 'x'",
+        ),
         ('y = "days"\n', 'y = "days"\n', r"write \[columns.days\]"),
     ],
 )

@@ -113,7 +113,7 @@ def test_what_is_published_is_charged_and_stored(ask, noise):
     ("query", "noise"), list(itertools.product(("mean", "groups"), ONE_INTEGER))
 )
 def test_noise_for_one_integer_is_refused_for_more(ask, query, noise):
-    with pytest.raises(SpecError, match=r"query 'a': .*moves up to 2 .*write noise = ") as caught:
+    with pytest.raises(SpecError, match=r"query 'a': .*changes up to 2 .*Write noise = ") as caught:
         ask(query, noise)
     assert "a count or sum without by, or with max_rows = 1" in str(caught.value)
 

@@ -172,4 +172,4 @@ def test_a_wrong_word_hides_no_other_mistake_of_the_same_query(planned):
     with pytest.raises(SpecError) as caught:
         planned(mean="decimals = 'x'\nby = 'wrads'")
     assert "query 'means'.decimals: it should be" in str(caught.value)
-    assert "query 'means' has by = 'wrads'" in str(caught.value)
+    assert "query 'means': by must name groups of the spec" in str(caught.value)

@@ -80,7 +80,7 @@ def test_a_limit_that_cuts_is_found_with_the_best_one(rehearsed):
     assert row.searched.rmse[1] == pytest.approx(600, rel=1e-3)
     assert row.searched.rmse[4] == pytest.approx(4, rel=0.05)
     assert row.verdict == (
-        "the limits cut too much: one who has up to 4 rows, and at most 1 of them count; "
+        "the limits drop too many rows: one who has up to 4 rows, and at most 1 of them count; "
         "best max_rows: 4 (RMSE 4)"
     )
 
@@ -186,12 +186,12 @@ def test_private_joins_need_public_tables_in_their_place(rehearsed, tmp_path):
     shutil.copy(tmp_path / "stars.parquet", tmp_path / "copy.parquet")
     pq.write_table(stars.slice(1), tmp_path / "other.parquet")
     head = HEAD + '[join.stars]\npath = "stars.parquet"\non = "who"\nhow = "inner"\n'
-    with pytest.raises(InvalidParameter, match=r"'stars' has none. Give the public file of each"):
+    with pytest.raises(InvalidParameter, match=r"'stars' has none. Write the public file of each"):
         rehearsed(COUNT, head=head)
     for name in ("stars.parquet", "copy.parquet", "own.parquet"):
         with pytest.raises(InvalidParameter, match=f"{name} has the content of"):
             rehearsed(COUNT, head=head, joins={"stars": tmp_path / name})
-    with pytest.raises(InvalidParameter, match="'star' is none"):
+    with pytest.raises(InvalidParameter, match="got 'star'"):
         rehearsed(COUNT, head=head, joins={"stars": "x.parquet", "star": "y.parquet"})
     (row,) = rehearsed(COUNT, head=head, joins={"stars": tmp_path / "other.parquet"}).rows
     # p2 has three rows and two stars here.
@@ -222,7 +222,7 @@ def test_public_rows_without_a_column_are_refused(rehearsed):
 def test_private_rows_that_are_elsewhere_are_said_not_to_be_compared(rehearsed, tmp_path):
     (tmp_path / "own.parquet").unlink()
     found = rehearsed(COUNT)
-    assert found.notes == ("Not compared with own.parquet: it is not here.",)
+    assert found.notes == ("Not compared with own.parquet, which does not exist here.",)
     assert found.notes[0] in str(found)
 
 
@@ -314,7 +314,7 @@ def test_the_command_refuses_with_its_exit_status(rehearsed, tmp_path, capsys):
     given = ["rehearse", str(tmp_path / "s.toml"), "--data"]
     public = str(tmp_path / "public.parquet")
     assert main([*given, str(tmp_path / "own.parquet")]) == 1
-    assert "its rows must be public" in capsys.readouterr().err
+    assert "a rehearsal needs public rows" in capsys.readouterr().err
     assert main([*given, public, "--try", "rows=1"]) == 2
     assert main([*given, public, "--join", "stars"]) == 2
     assert main([*given, public, "--join", "a=b", "--join", "a=c"]) == 2

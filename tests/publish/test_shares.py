@@ -81,7 +81,7 @@ def test_a_rehearsal_knows_the_shares(tmp_path):
 
 def test_shares_of_nothing_are_refused(tmp_path):
     spec = planned(tmp_path, a="mu = 2")
-    with pytest.raises(SpecError, match="those ask for 100 % of it"):
+    with pytest.raises(SpecError, match="the others spend 100 % of it"):
         plan(spec, tmp_path)
 
 

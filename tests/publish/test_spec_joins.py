@@ -234,8 +234,8 @@ def test_a_public_join_before_a_private_one_brings_what_it_is_joined_on(folder):
     with pytest.raises(SpecError) as caught:
         planned(folder, text, ('before = "visits"', 'before = "visit"'))
     assert (
-        "join_public.shops has before = 'visit', and the private joins are visits; write the NAME "
-        "of one [join.NAME], or leave it out"
+        "join_public.shops.before must be the NAME of a [join.NAME]; got 'visit'. Write one of "
+        "visits, or leave it out"
     ) in str(caught.value)
 
 

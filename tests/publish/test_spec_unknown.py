@@ -179,8 +179,8 @@ def test_the_command_line_foresees_releases_and_reports(folder, capsys):
     assert "remain of what was set aside" in said
     page = (folder / "page.html").read_text(encoding="utf-8")
     for least in (threshold, mean / 5):
-        assert f"those whose noisy count is {least:,.6g} rows or more" in page
-    for words in ("Nobody declared the groups", "Share of the delta set aside", "Bonn"):
+        assert f"the groups whose noisy count is {least:,.6g} rows or more" in page
+    for words in ("The groups were not declared", "Share of the delta set aside", "Bonn"):
         assert words in page
     for text in (said, page):
         assert "lonely" not in text
@@ -217,11 +217,23 @@ def test_nothing_shown_is_an_answer_too(folder, capsys):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("delta = 1e-12\n", "", "'towns' finds its groups, and .* write delta, such as"),
+        ("delta = 1e-12\n", "", "'towns': undeclared groups need delta, .* write delta, such as"),
         ("delta_aside = 1e-9", "", "write delta_aside, such as 1e-6, in .budget."),
-        ("[unknown.towns]", "[unknown.declared]", "unknown.declared. and .keys.declared. have one"),
-        ('by = "towns"', 'by = "twns"', r"the key sets are declared, towns; write \[keys.twns\]"),
-        ('by = "declared"', 'by = "declared"\ndelta = 1e-12', "'all' has a delta, which only"),
+        (
+            "[unknown.towns]",
+            "[unknown.declared]",
+            "unknown.declared. and .keys.declared. have the same name",
+        ),
+        (
+            'by = "towns"',
+            'by = "twns"',
+            r"which are declared, towns; got 'twns'. Write \[keys.twns\]",
+        ),
+        (
+            'by = "declared"',
+            'by = "declared"\ndelta = 1e-12',
+            "'all': delta is for undeclared groups",
+        ),
         ('columns = ["town"]', "columns = []", "unknown.towns.columns: "),
         ('columns = ["town"]', "column = 3", "towns.columns: is missing; unknown groups need"),
         ('columns = ["town"]', 'columns = ["town", "town"]', "unknown.towns: .* repeat"),

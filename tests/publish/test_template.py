@@ -125,7 +125,7 @@ def test_as_it_is_it_is_refused_with_every_place(folder):
     said = str(caught.value)
     for place in ("unit.entity", "unit.max_rows", "budget.mu", "query 'count'.mu"):
         assert f"{place}: is not filled in; write " in said
-    assert "4 to mend" in said
+    assert "4 problems" in said
     assert "rows = true" in said
 
 
@@ -140,7 +140,7 @@ def test_places_left_and_mistakes_are_told_together(folder):
     said = str(caught.value)
     assert said.count("is not filled in") == count
     assert "budget.ledgr: no such key; write ledger" in said
-    assert f"{count + 1} to mend" in said
+    assert f"{count + 1} problems" in said
     assert all(line.isprintable() for line in said.splitlines())
 
 
@@ -175,7 +175,7 @@ def test_columns_of_a_csv_file_are_named_unless_its_first_line_looks_like_a_reco
     assert len(publish(plan(read_spec(spec), folder)).releases) == 2
     assert main(["init", "bare.csv"]) == 0
     bare = (folder / "bare.toml").read_text(encoding="utf-8")
-    assert "The 5 columns are named by the first line" in bare
+    assert "The 5 columns get their names from the first line" in bare
     assert "p0" not in bare
     assert "secret" not in bare
 

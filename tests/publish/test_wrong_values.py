@@ -162,7 +162,7 @@ def test_no_wrong_value_anywhere_is_told_in_the_reader_s_own_words():
         ("max_rows = 6", "max_rows = 0", "it should be at least 1; found 0; write a larger"),
         ('how = "left"', 'how = "x"', "it should be 'inner' or 'left'; found 'x'; write it so"),
         ('on = ["who"]', "on = 3", "on: it should be text, a list or a table; found 3; write one"),
-        ('on = ["who"]', "on = [3]", "1 to mend\n  join.visits.on[0]: it should be text; found 3"),
+        ('on = ["who"]', "on = [3]", "1 problem\n  join.visits.on[0]: it should be text; found 3"),
     ],
 )
 def test_a_wrong_value_is_told_with_what_to_write(tmp_path, old, new, said):

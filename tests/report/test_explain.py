@@ -413,15 +413,15 @@ def test_the_record_and_the_page_hold_what_the_text_holds(language):
 
 def test_what_cannot_be_said_is_refused():
     for wrong in ({"priors": [1]}, {"fprs": [Fraction(1, 3)]}, {"flagged": [1e-9]}):
-        with pytest.raises(InvalidParameter, match="cannot be counted out"):
+        with pytest.raises(InvalidParameter, match="must be decimals of at most nine places"):
             of(ny.gdp(1), **wrong)
-    with pytest.raises(InvalidParameter, match="no prior was given"):
+    with pytest.raises(InvalidParameter, match="priors must have at least one share"):
         of(ny.gdp(1), priors=[])
-    with pytest.raises(InvalidParameter, match="deltas holds 1"):
+    with pytest.raises(InvalidParameter, match="deltas must be in \\[0, 1\\); got 1"):
         of(ny.gdp(1), deltas=[1])
     with pytest.raises(InvalidParameter, match="'en', 'ko', 'zh'"):
         of(ny.gdp(1), "../en")
-    with pytest.raises(InvalidParameter, match="write a Guarantee"):
+    with pytest.raises(InvalidParameter, match="must be a Guarantee"):
         of(ny.gdp(1).remove)
 
 

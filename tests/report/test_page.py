@@ -193,7 +193,7 @@ def test_answers_come_first_and_what_to_check_last(pages):
     assert "2026-05-01" in text[:200]
     assert "neyman 0" in text[:200]
     assert text.index("Contents") < text.index("1. Count by ward")
-    assert text.index("15. Regression") < text.index("What is taken for granted")
+    assert text.index("15. Regression") < text.index("Assumptions")
 
 
 def test_two_answers_to_one_question_have_two_titles(pages):

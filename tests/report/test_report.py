@@ -76,7 +76,7 @@ def test_the_page_of_an_endless_loss_promises_nothing(tmp_path):
         release_svgs={},
     )
     assert "is right about at most 1,000 of them on average" in page
-    assert "These numbers limit nothing" in page
+    assert "These numbers set no limit" in page
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """The command line: `neyman release`, `neyman ledger`, `neyman convert`.
 
-Exit status: 0 done, 1 refused or failed (one sentence on stderr says why), 2 wrong usage, 130
+Exit status: 0 done; 1 refused or failed, with one sentence on stderr; 2 wrong usage; 130
 interrupted.
 """
 

@@ -4,7 +4,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from neyman.cli._numbers import WrongUsage, as_usage, chance, number
+from neyman.cli._numbers import as_usage, chance, number
+from neyman.cli._parser import WrongUsage
 from neyman.cli._phases import phases_of, require_no_training, run_of
 from neyman.cli._registry import registry_draft_of_run
 from neyman.cli._say import complain, say, say_json
@@ -18,13 +19,15 @@ __all__ = ["run", "training_of"]
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what a training costs."""
+    """Print the privacy cost of a training."""
     training = training_of(options)
     with as_usage():
         delta = chance(options.delta, "--delta")
         rates = tuple(number(rate, "--fpr") for rate in options.fpr or ())
         if not all(0 < rate < 1 for rate in rates):
-            raise WrongUsage("--fpr was given outside (0, 1); write a rate such as 0.01")
+            raise WrongUsage(
+                "--fpr must be in (0, 1); got another number. Write a rate such as 0.01"
+            )
         seconds = float(number(options.seconds, "--seconds"))
         limit = Auto(seconds=seconds)
     if options.html is not None:
@@ -35,14 +38,14 @@ def run(options: argparse.Namespace) -> int:
         _give(replace(statement, rates=rates or statement.rates), options)
     if effort.late:
         complain(
-            f"The time of {seconds:g} s was up. The bounds hold; a larger --seconds may bring the "
-            "two sides closer."
+            f"The time limit of {seconds:g} s was reached. The bounds hold. A larger --seconds may "
+            "bring them closer."
         )
     return 0
 
 
 def training_of(options: argparse.Namespace) -> RunRecord:
-    """Return the training of a run record, or of the words of the command line.
+    """Return the training of a run record, or the one that the options describe.
 
     Raises:
         WrongUsage: if both are given, or neither.
@@ -51,7 +54,7 @@ def training_of(options: argparse.Namespace) -> RunRecord:
     if options.path is None:
         with as_usage():
             training = run_of(phases_of(options))
-            # What no training has is refused here, as words are.
+            # Composing it refuses invalid parameters.
             _ = training.curve
         return training
     require_no_training(options, "a run record")
@@ -73,7 +76,7 @@ def _give(statement: Statement, options: argparse.Namespace) -> None:
 
 
 def _page(statement: Statement) -> str:
-    # Drawing takes as long to load as all the rest.
+    # Drawing takes as long to import as everything else.
     from neyman.plots import epsilon_over_steps, to_svg, tradeoff
 
     assert statement.delta is not None

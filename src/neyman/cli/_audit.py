@@ -16,7 +16,8 @@ import numpy as np
 import neyman.audit as audit
 from neyman.audit import LowerBound, MechanismAudit, OneRun, Verdict
 from neyman.cli._claim import read_claim
-from neyman.cli._numbers import WrongUsage, as_usage, number, positive, whole
+from neyman.cli._numbers import as_usage, number, positive, whole
+from neyman.cli._parser import WrongUsage
 from neyman.cli._say import say, say_json
 from neyman.cli._score_files import MANY_RUNS, Columns, read_score_file
 from neyman.curves import Pair, TradeOff

@@ -9,7 +9,8 @@ from typing import final
 from neyman.accounting._calibrate import Calibration, calibrate
 from neyman.accounting._targets import Advantage, EpsilonDelta, MuSlack, Target, TprAtFpr
 from neyman.arguments import refuse_large_delta
-from neyman.cli._numbers import WrongUsage, as_usage, number
+from neyman.cli._numbers import as_usage, number
+from neyman.cli._parser import WrongUsage
 from neyman.cli._phases import probability, run_of, steps_of
 from neyman.cli._say import say, say_json
 from neyman.numerics import at_least, at_most, exact
@@ -24,7 +25,15 @@ _DIGITS = 10
 @final
 @dataclass(frozen=True, slots=True)
 class _Unknown:
-    """The parameter that is looked for; one step has the others."""
+    """The parameter to solve for.
+
+    Attributes:
+        name: in words.
+        phase: the phase with a value of the parameter.
+        within: the range of values; None for all positive ones.
+        integer: whether values are whole.
+        one_step: one step with the given parameters, to check them.
+    """
 
     name: str
     phase: Callable[[Fraction], Phase]
@@ -46,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     with as_usage():
         target, delta = _target(options)
         unknown = _unknown(options)
-        # One step is soon composed, and refuses what is no parameter.
+        # One step is composed quickly, and refuses invalid parameters.
         _ = run_of([unknown.one_step]).curve
     found = unknown.solve(target)
     value, other = _printed(found, exactly=unknown.integer)
@@ -72,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _printed(found: Calibration, *, exactly: bool) -> tuple[str, str]:
-    """Return the value, rounded to the private side, and the other end, rounded away from it."""
+    """Return the value, rounded to the private side, and the other end, rounded the other way."""
     if exactly:
         return str(found.value), str(found.upper if found.value == found.lower else found.lower)
     if found.value == found.upper:
@@ -81,7 +90,7 @@ def _printed(found: Calibration, *, exactly: bool) -> tuple[str, str]:
 
 
 def _target(options: argparse.Namespace) -> tuple[Target, Fraction | None]:
-    """Return the target, and the probability to set aside in the statement."""
+    """Return the target, and the delta of the statement."""
     names = ("epsilon", "delta", "mu", "slack", "advantage", "tpr", "fpr")
     given = {
         name: number(words, f"--{name}")
@@ -91,8 +100,8 @@ def _target(options: argparse.Namespace) -> tuple[Target, Fraction | None]:
     match given:
         case {"epsilon": epsilon, "delta": delta, **rest} if not rest and not epsilon and delta:
             raise WrongUsage(
-                f"--epsilon 0 with --delta {options.delta} leaves no loss to put an epsilon or a "
-                "mu on: it is an attacker who gains at most that over chance; write --advantage "
+                f"--epsilon must be positive beside a --delta; got 0 with --delta {options.delta}. "
+                "That target bounds an attacker's advantage over guessing; write --advantage "
                 f"{options.delta}"
             )
         case {"epsilon": epsilon, "delta": delta, **rest} if not rest:
@@ -107,13 +116,13 @@ def _target(options: argparse.Namespace) -> tuple[Target, Fraction | None]:
             return TprAtFpr(tpr, fpr), None
         case _:
             raise WrongUsage(
-                "write one target: --epsilon and --delta, or --mu and --slack, or --advantage, or "
-                "--tpr and --fpr"
+                "exactly one target must be given. Write --epsilon and --delta, or --mu and "
+                "--slack, or --advantage, or --tpr and --fpr"
             )
 
 
 def _unknown(options: argparse.Namespace) -> _Unknown:
-    """Return what is looked for: the one of noise, steps and sampling probability not given."""
+    """Return the parameter that was not given: noise, steps or sampling probability."""
     chance = probability(options)
     steps = steps_of(options, chance)
     noise = options.noise_multiplier and number(options.noise_multiplier, "--noise-multiplier")
@@ -142,8 +151,8 @@ def _unknown(options: argparse.Namespace) -> _Unknown:
             one_step=_phase(noise, chance, 1),
         )
     raise WrongUsage(
-        "write two of --noise-multiplier, --sampling-probability (or --records and --batch) and "
-        "--steps (or --epochs); the third is found"
+        "exactly two parameters must be given. Write two of --noise-multiplier, "
+        "--sampling-probability (or --records and --batch) and --steps (or --epochs)"
     )
 
 

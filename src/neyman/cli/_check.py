@@ -1,11 +1,12 @@
-"""`neyman check`: whether a training stays within a bound, for programs that build others."""
+"""`neyman check`: whether a training stays within a bound, for build pipelines."""
 
 import argparse
 import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from neyman.cli._numbers import WrongUsage, chance, number
+from neyman.cli._numbers import chance, number
+from neyman.cli._parser import WrongUsage
 from neyman.cli._say import say, say_json
 from neyman.curves import TradeOff
 from neyman.numerics import at_most, standing, text
@@ -13,12 +14,12 @@ from neyman.training import RunRecord, doctor
 
 __all__ = ["run"]
 
-# A record of which the file says more than its phases is refused whatever the bounds are.
+# These findings refute the record, whatever the bounds are.
 _CONTRADICTIONS = {"claims_less", "shuffled_batches"}
 
 
 def run(options: argparse.Namespace) -> int:
-    """Say whether a record agrees with itself and stays within the bounds; 1 if not."""
+    """Print why a record fails its check; return 1 if it does, else 0."""
     bounds = _bounds(options)
     delta = Fraction(0) if options.delta is None else chance(options.delta, "--delta")
     record = RunRecord.read(options.path)
@@ -31,24 +32,26 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _bounds(options: argparse.Namespace) -> dict[str, Fraction]:
-    """Return the bounds by the view that they are on."""
+    """Return the bounds, by "mu" or "epsilon"."""
     given = {"mu": options.max_mu, "epsilon": options.max_epsilon}
     bounds = {
         name: number(words, f"--max-{name}") for name, words in given.items() if words is not None
     }
     if any(bound < 0 for bound in bounds.values()):
-        raise WrongUsage("a bound below 0 was given; write one of at least 0")
+        raise WrongUsage(
+            "--max-mu and --max-epsilon must be at least 0; got a negative number. Write such as 1"
+        )
     if "epsilon" in bounds and options.delta is None:
-        raise WrongUsage("--delta is missing; write --max-epsilon with --delta, such as 1e-5")
+        raise WrongUsage("--max-epsilon needs --delta; none was given. Write a delta such as 1e-5")
     return bounds
 
 
 def _refusals(
     record: RunRecord, bounds: dict[str, Fraction], delta: Fraction, options: argparse.Namespace
 ) -> Iterator[str]:
-    """Yield what speaks against the record, and against the bounds."""
+    """Yield a sentence for each reason why the record or a bound fails."""
     findings = doctor(record, delta=None if options.delta is None else delta)
-    # Without a curve nothing holds, and every bound is exceeded.
+    # A finding without a curve leaves no guarantee, so every bound is exceeded.
     curves: dict[TradeOff, str] = {}
     for finding in findings:
         if finding.curve is None or finding.name in _CONTRADICTIONS:

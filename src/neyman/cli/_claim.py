@@ -8,7 +8,8 @@ from typing import Final
 import neyman.curves as curves
 from neyman.accounting import dp_sgd
 from neyman.cli._guarantees import read_guarantee
-from neyman.cli._numbers import WrongUsage, as_usage
+from neyman.cli._numbers import as_usage
+from neyman.cli._parser import WrongUsage
 from neyman.curves import Pair, TradeOff
 from neyman.printable import shortened
 

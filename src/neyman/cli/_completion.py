@@ -1,4 +1,4 @@
-"""`neyman completion`: scripts made from the commands and options that there are."""
+"""`neyman completion`: scripts made from the commands and their options."""
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +40,7 @@ complete -o default -o bashdefault -F _neyman neyman"""
 
 def _zsh(root: Parser) -> str:
     described = (
-        f'"{_place(words)}") next=({" ".join(map(_colon, _told(parser).items()))}) ;;'
+        f'"{_place(words)}") next=({" ".join(map(_colon, _next_words(parser).items()))}) ;;'
         for words, parser in root.walk()
     )
     return f"""\
@@ -77,11 +77,11 @@ def _fish(root: Parser) -> str:
                 f"complete -c neyman -f -n {_quoted(here)} -a {name} -d {_quoted(below.told)}"
                 for name, below in parser.commands.items()
             ]
-        for name, told in parser.options.items():
+        for name, about in parser.options.items():
             taken = parser.values.get(name)
             values = f" -x -a {_quoted(' '.join(taken))}" if taken else ""
             on = f" -n {_quoted(seen)}" if seen else ""
-            lines.append(f"complete -c neyman{on} -l {name[2:]}{values} -d {_quoted(told)}")
+            lines.append(f"complete -c neyman{on} -l {name[2:]}{values} -d {_quoted(about)}")
     return "\n".join(lines)
 
 
@@ -106,24 +106,24 @@ def _values(root: Parser) -> Iterator[tuple[str, str, list[str]]]:
             yield _place(words), name, values
 
 
-def _told(parser: Parser) -> dict[str, str]:
-    """Return what can be written next, and what each is for."""
+def _next_words(parser: Parser) -> dict[str, str]:
+    """Return the words that can come next, with what each does."""
     named = {name: below.told for name, below in parser.commands.items()}
     return named | dict.fromkeys(parser.positional_values, "") | parser.options
 
 
 def _all(parser: Parser) -> list[str]:
-    return list(_told(parser))
+    return list(_next_words(parser))
 
 
-def _colon(told: tuple[str, str]) -> str:
-    """Write a word with what it is for, as zsh describes words."""
-    word, about = told
+def _colon(described: tuple[str, str]) -> str:
+    """Return a word with its description, as zsh expects."""
+    word, about = described
     return _quoted(f"{word}:{about}" if about else word)
 
 
 def _quoted(text: str) -> str:
-    """Write text as one word of any of the shells."""
+    """Quote a text as one word of a shell."""
     return "'" + text.replace("\\", "").replace("'", "") + "'"
 
 

@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Iterator
 from fractions import Fraction
 
-from neyman.cli._numbers import WrongUsage, as_usage, number
+from neyman.cli._numbers import as_usage, number
+from neyman.cli._parser import WrongUsage
 from neyman.cli._say import say, say_json
 from neyman.curves import TradeOff, approx_dp, gdp
 from neyman.numerics import at_least, at_most, standing
@@ -15,7 +16,7 @@ _USUAL_DELTAS = ("1e-5", "1e-6", "1e-9")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print one guarantee in the other words."""
+    """Print a guarantee in its other forms."""
     given = {
         name: number(text, f"--{name}")
         for name in ("mu", "rho", "epsilon", "delta")
@@ -27,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
         records = [{"view": view, **beside, "value": value} for view, beside, value in views]
         say_json({"format": "neyman.convert", "version": 1, "views": records})
         return 0
-    # The mu of a target is the most that it allows; all else is the most that may happen.
+    # The mu of a target is the largest that meets it; every other number is an upper bound.
     target = {"epsilon", "delta"} <= given.keys()
     shown = {_called(view, beside): value for view, beside, value in views}
     width = max(map(len, shown))
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 def _views(
     curve: TradeOff, given: dict[str, Fraction], options: argparse.Namespace
 ) -> Iterator[tuple[str, dict[str, str], float]]:
-    """Return what a guarantee is in other words: what, at which other number, how much."""
+    """Yield the views of a guarantee: the name, the parameters and the value."""
     yield "mu", {}, curve.mu()
     yield "rho", {}, curve.zcdp()
     if "epsilon" in given:
@@ -66,6 +67,6 @@ def _curve(given: dict[str, Fraction]) -> TradeOff:
             return gdp(squared=approx_dp(epsilon, delta).inner_gaussian())
         case _:
             raise WrongUsage(
-                "write --mu, or --rho, or --epsilon and --delta; with --mu or --rho, add --epsilon "
-                "to ask for delta or --delta to ask for epsilon"
+                "exactly one guarantee must be given. Write --mu, or --rho, or --epsilon and "
+                "--delta. With --mu or --rho, add --epsilon to get delta, or --delta to get epsilon"
             )

@@ -1,4 +1,4 @@
-"""`neyman doctor`: what a run record shows to be wrong with a training."""
+"""`neyman doctor`: mistakes of a training that its run record shows."""
 
 import argparse
 
@@ -10,7 +10,7 @@ __all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the findings; 1 if there are any."""
+    """Print the findings; return 1 if there are any."""
     delta = None if options.delta is None else chance(options.delta, "--delta")
     findings = doctor(RunRecord.read(options.path), delta=delta)
     if options.json:
@@ -22,6 +22,6 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        nothing = f"{options.path}: nothing wrong was found in the record"
+        nothing = f"{options.path}: the record shows no mistake"
         say(str(findings) or nothing)
     return 1 if findings else 0

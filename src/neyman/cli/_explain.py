@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from neyman.cli._guarantees import read_guarantee
-from neyman.cli._numbers import WrongUsage, as_usage, number
-from neyman.cli._parser import LANGUAGES
+from neyman.cli._numbers import as_usage, number
+from neyman.cli._parser import LANGUAGES, WrongUsage
 from neyman.cli._phases import phases_of, require_no_training, run_of
 from neyman.cli._say import say, say_json
 from neyman.curves import TradeOff
@@ -19,10 +19,10 @@ __all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what a guarantee means."""
+    """Print an explanation of a guarantee."""
     guarantee = _guarantee(options)
-    asked = {"fprs": (options.fpr, "--fpr"), "flagged": (options.flagged, "--flagged")}
-    given: dict[str, Any] = {name: _numbers(*words) for name, words in asked.items() if words[0]}
+    attacks = {"fprs": (options.fpr, "--fpr"), "flagged": (options.flagged, "--flagged")}
+    given: dict[str, Any] = {name: _numbers(*words) for name, words in attacks.items() if words[0]}
     with as_usage():
         found = explain(
             guarantee,
@@ -39,10 +39,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _language(options: argparse.Namespace) -> str:
-    """Return what was written, or what the shell speaks."""
+    """Return --language, or the language of the shell."""
     settings = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
-    spoken = next(filter(None, settings), "")[:2]
-    return options.language or (spoken if spoken in LANGUAGES else "en")
+    shell = next(filter(None, settings), "")[:2]
+    return options.language or (shell if shell in LANGUAGES else "en")
 
 
 def _guarantee(options: argparse.Namespace) -> TradeOff | Guarantee:
@@ -56,7 +56,10 @@ def _guarantee(options: argparse.Namespace) -> TradeOff | Guarantee:
 def _training(options: argparse.Namespace) -> Guarantee:
     phases = phases_of(options)
     if options.unit is None:
-        raise WrongUsage("--unit is missing; write what one record is, such as --unit 'one image'")
+        raise WrongUsage(
+            "a training needs --unit; none was given. Write what one record is, such as "
+            "--unit 'one image'"
+        )
     return run_guarantee(run_of(phases, options.unit), read_language(_language(options)))
 
 

@@ -1,4 +1,4 @@
-"""Guarantees as files hold them."""
+"""Reads guarantees, and ledgers, from files."""
 
 import json
 from collections.abc import Mapping
@@ -7,41 +7,44 @@ from typing import cast
 
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
-from neyman.ledger import Ledger, Store, store_of
+from neyman.ledger import Ledger, store_of
 from neyman.released import Guarantee
 from neyman.report import read_language, run_guarantee
 from neyman.training import RunRecord
 
-__all__ = ["read_guarantee"]
+__all__ = ["read_guarantee", "stored_ledger"]
 
 _SQLITE = b"SQLite format 3\0"
 _NAMES = {"curve", "neighbors", "unit", "assumptions"}
 
 
 def read_guarantee(place: str, language: str) -> TradeOff | Guarantee:
-    """Return the guarantee of a ledger, so far, wherever it is kept, or of a JSON file.
+    """Return the guarantee so far of a ledger, or that of a JSON file.
 
     Args:
-        place: of the ledger or the file.
-        language: of the assumptions of a training.
+        place: the path of a file, or the URL of a ledger.
+        language: the language of the assumptions of a training.
 
     Raises:
-        InvalidParameter: if the file holds none.
+        InvalidParameter: if the file has no guarantee.
         LedgerUnavailable, LedgerCorrupt: if it is a ledger that cannot be read.
     """
+    ledger = stored_ledger(place)
+    if ledger is None:
+        return _json(Path(place), language)
+    return Guarantee(
+        curve=ledger.total(), neighbors=ledger.neighbors, unit=ledger.unit, assumptions=()
+    )
+
+
+def stored_ledger(place: str) -> Ledger | None:
+    """Return the ledger at a path or URL; None for a file that is no SQLite database."""
     store = store_of(place)
     for path in store.files:
         with path.open("rb") as file:
             if file.read(len(_SQLITE)) != _SQLITE:
-                return _json(path, language)
-    return _ledger(store)
-
-
-def _ledger(store: Store) -> Guarantee:
-    ledger = Ledger.existing(store)
-    return Guarantee(
-        curve=ledger.total(), neighbors=ledger.neighbors, unit=ledger.unit, assumptions=()
-    )
+                return None
+    return Ledger.existing(store)
 
 
 def _json(path: Path, language: str) -> TradeOff | Guarantee:
@@ -54,13 +57,15 @@ def _json(path: Path, language: str) -> TradeOff | Guarantee:
         return run_guarantee(RunRecord.from_json(record), read_language(language))
     if record.get("format") == "neyman.tradeoff":
         return TradeOff.from_json(record)
-    held = _mapping(record.get("guarantee")) if record.get("format") == "neyman.release" else record
-    if not held.keys() >= _NAMES:
+    written = (
+        _mapping(record.get("guarantee")) if record.get("format") == "neyman.release" else record
+    )
+    if not written.keys() >= _NAMES:
         raise InvalidParameter(
-            f"{path} holds no guarantee; write the path of a ledger, of a run record, or of the "
-            "JSON of one release, of a Guarantee or of a trade-off function"
+            f"{path} must contain a guarantee; it has none. Write the path of a ledger, a run "
+            "record, or the JSON of one release, a Guarantee or a trade-off function"
         )
-    return Guarantee.from_json(held)
+    return Guarantee.from_json(written)
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -14,13 +14,13 @@ __all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write a spec to be filled in; an existing file stays as it is."""
+    """Write a draft spec; an existing file is not replaced."""
     data: Path = options.data
-    # A folder is a table too, and "." has a name as well.
+    # The data may be a folder, such as ".", which must be resolved to get its name.
     name = data.resolve().stem
     spec: Path = options.spec or Path(f"{name}.toml")
     place: str = options.ledger or str(spec.with_suffix(".ledger"))
-    # A database is the same from every folder.
+    # The URL of a database does not depend on the folder.
     ledger = _seen_from(spec, Path(place)) if store_of(place).files else place
     schema = open_table(data, unit=Rows()).view.schema
     text = template(schema, path=_seen_from(spec, data), ledger=ledger, title=name)
@@ -29,20 +29,19 @@ def run(options: argparse.Namespace) -> int:
             file.write(text)
     except FileExistsError as error:
         raise InvalidParameter(
-            f"--spec {spec} is there already and is not replaced; write a path where none lies"
+            f"{spec} already exists and is not replaced. Choose another name: "
+            f"neyman init {data} --spec NAME.toml"
         ) from error
     say(
-        f"{spec} written. Fill in what says FILL IN, then price it and see how exact it is:\n"
+        f"{spec} written. Replace each FILL IN, then look at the price and the noise:\n"
         f"  neyman release {spec} --preview"
     )
     return 0
 
 
 def _seen_from(spec: Path, path: Path) -> str:
-    """Write a path as the spec must: relative to its folder."""
+    """Return a path relative to the folder of the spec."""
     seen = Path(os.path.relpath(path.resolve(), spec.resolve().parent)).as_posix()
     if not seen.isprintable():
-        raise InvalidParameter(
-            f"the path {seen!r} holds characters that a spec cannot; rename the file"
-        )
+        raise InvalidParameter(f"a path in a spec must be printable; got {seen!r}. Rename the file")
     return seen

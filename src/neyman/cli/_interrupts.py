@@ -1,4 +1,4 @@
-"""An interrupt while modules are imported: nothing has begun yet, so the process ends at once."""
+"""An interrupt while modules are imported ends the process at once: nothing has begun yet."""
 
 import os
 import signal
@@ -7,20 +7,20 @@ from typing import NoReturn, TypeVar
 
 __all__ = ["INTERRUPTED", "ending_at_once"]
 
-# As shells have it: 128, and the number of the signal.
+# The convention of shells: 128 plus the number of the signal.
 INTERRUPTED = 130
 
 _T = TypeVar("_T")
 
 
 def ending_at_once(load: Callable[[], _T]) -> _T:
-    """Return what `load` imports; an interrupt meanwhile ends the process with one line.
+    """Return what `load` imports; an interrupt during it ends the process with one line.
 
     Python's own handler would raise inside extension modules, and some of them abort.
     """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler:
-        # Somebody else decides, such as a shell that ignores the interrupts of its background jobs.
+        # Another handler decides, such as a shell that ignores interrupts of background jobs.
         return load()
     signal.signal(signal.SIGINT, _end)
     try:
@@ -31,5 +31,5 @@ def ending_at_once(load: Callable[[], _T]) -> _T:
 
 def _end(_signal: int, _frame: object) -> NoReturn:
     os.write(2, b"neyman: interrupted before anything was begun\n")
-    # An exception would pass through the import, and what it leaves behind is half a module.
+    # An exception would pass through the import and leave half a module behind.
     os._exit(INTERRUPTED)

@@ -5,14 +5,14 @@ import argparse
 from neyman.arguments import brief
 from neyman.cli._registry import registry_draft
 from neyman.cli._say import say, say_json
-from neyman.ledger import Ledger, inspect, store_of
+from neyman.ledger import Ledger, Stock, inspect, store_of
 from neyman.numerics import at_least, at_most
 
 __all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do one of the five with a ledger."""
+    """Execute an action on a ledger."""
     if options.action == "check":
         return _check(options)
     actions = {"show": _show, "export": _export, "merge": _merge, "copy": _copy}
@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    # One that was altered is not opened.
+    # A ledger that was altered cannot be opened, so it is inspected as a store.
     store = store_of(options.place).settled()
     findings = inspect(store, options.head)
     if options.json:
@@ -41,8 +41,8 @@ def _export(ledger: Ledger, options: argparse.Namespace) -> int:
 def _merge(ledger: Ledger, options: argparse.Namespace) -> int:
     copy = Ledger.existing(options.copy)
     added = ledger.merge(copy, keep_both=options.keep_both)
-    said = "1 entry" if len(added) == 1 else f"{len(added)} entries"
-    say(f"{said} of {copy.store} added to {ledger.store}")
+    count = "1 entry" if len(added) == 1 else f"{len(added)} entries"
+    say(f"{count} of {copy.store} added to {ledger.store}")
     for entry in added:
         say(f"  {brief(entry)}")
     say(_spent(ledger))
@@ -56,7 +56,7 @@ def _merge(ledger: Ledger, options: argparse.Namespace) -> int:
 def _copy(ledger: Ledger, options: argparse.Namespace) -> int:
     copy = ledger.copy(options.target)
     say(f"{ledger.store} copied to {copy.store}\nhead {copy.head()}")
-    say("go on with the copy alone: each of two that are in use allows the whole cap")
+    say("from now on use only one of them: each ledger alone allows the whole budget")
     return 0
 
 
@@ -68,15 +68,22 @@ def _show(ledger: Ledger, options: argparse.Namespace) -> int:
         return 0
     cap, unit = brief(str(ledger.cap)), brief(ledger.unit)
     say(f"{ledger.store}\ncap {cap}, unit {unit} ({ledger.neighbors})")
+    allowances = {stock.id: stock for stock in ledger.stocks()}
     for entry in ledger.entries():
+        state = _allowance_state(allowances[entry.id]) if entry.id in allowances else entry.state
         say(
-            f"{at_most(100 * entry.cost / ledger.capacity, 5):>9} %  {entry.state:9}  "
+            f"{at_most(100 * entry.cost / ledger.capacity, 5):>9} %  {state:9}  "
             f"{brief(str(entry.curve)):24}  {entry.reserved_at}  {brief(entry.id)}"
         )
-    for stock in ledger.stocks():
+    for stock in allowances.values():
         say(f"allowance {brief(stock.id)}: {stock.told()}")
     say(f"{_spent(ledger)}\nhead {ledger.head()}")
     return 0
+
+
+def _allowance_state(stock: Stock) -> str:
+    """Return whether steps of an allowance are left: it is paid for as a whole when it is made."""
+    return "allowance" if any(kind.count for kind in stock.rest()) else "used up"
 
 
 def _spent(ledger: Ledger) -> str:
@@ -94,9 +101,11 @@ def _spent(ledger: Ledger) -> str:
         )
     if spent > ledger.capacity or delta > ledger.delta_aside:
         line += (
-            f"\nthe cap {brief(str(ledger.cap))} is exceeded: copies of this ledger spent it "
-            "apart; nothing more can be charged"
+            f"\nthe budget {brief(str(ledger.cap))} is exceeded: copies of this ledger spent it "
+            "separately. Nothing more can be charged"
         )
     else:
-        line += f"\nwhatever is asked next, all together keep {brief(str(ledger.cap))}"
+        line += (
+            f"\nall releases together, including future ones, stay within {brief(str(ledger.cap))}"
+        )
     return line

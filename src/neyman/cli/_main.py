@@ -1,4 +1,4 @@
-"""Arguments, and where they lead. Nothing heavy is imported before a command is known."""
+"""Runs a command and turns errors into an exit status. Imports no more than the command needs."""
 
 import io
 import os
@@ -26,22 +26,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except NeymanError as error:
         return _failed(str(error), error)
     except BrokenPipeError:
-        # Whoever read our output has gone; that is no failure, and Python must not flush again.
+        # The reader of our output has gone. That is no failure, and Python must not flush again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
         return _failed(f"{error.filename or 'output'} cannot be used: {error.strerror}", error)
     except KeyboardInterrupt:
         _failed(
-            "interrupted. What was charged stays charged; run the same command again: stored "
-            "answers are free, and what was charged and not stored is drawn once more, free"
+            "interrupted. Charges stay in the ledger. Run the same command again: stored answers "
+            "are free, and an answer that was charged but not stored is drawn again, free"
         )
         return INTERRUPTED
 
 
 def _run(parser: Parser, argv: Sequence[str] | None) -> int:
     options = parser.parse_args(argv)
-    # A key that the terminal's encoding lacks is shown by its number rather than not at all.
+    # A character that the terminal cannot encode is printed as its number.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -1,22 +1,16 @@
-"""How arguments are read: none twice, none by half its name, and a word on what was meant."""
+"""How arguments are parsed: each once, by its full name; a misspelt word gets a suggestion."""
 
 import argparse
 import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final, NoReturn, cast, final
 
 from neyman.overriding import override
 from neyman.printable import printable
 
-__all__ = [
-    "EXIT",
-    "LANGUAGES",
-    "Parser",
-    "WrongUsage",
-    "command",
-    "meant",
-]
+__all__ = ["EXIT", "LANGUAGES", "Parser", "WrongUsage", "add_output", "command", "meant"]
 
 LANGUAGES: Final = ("en", "ko", "zh")
 
@@ -24,10 +18,10 @@ EXIT: Final = "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 inte
 
 
 class WrongUsage(Exception):
-    """Words that make no command; exit status 2.
+    """A command line that cannot be understood; exit status 2.
 
     Attributes:
-        parser: of the command, for its usage; None until it is known.
+        parser: the parser of the command, which prints its usage; None until it is known.
     """
 
     parser: "Parser | None" = None
@@ -35,28 +29,28 @@ class WrongUsage(Exception):
 
 @final
 class Parser(argparse.ArgumentParser):
-    """Arguments of one command.
+    """The arguments of one command.
 
     Attributes:
-        told: what it does, in a few words.
+        told: what the command does, in a few words.
     """
 
     told: str = ""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_Formatter, **options)
-        # -20:80 and -1e5 are values, and no options.
+        # -20:80 and -1e5 are values, not options.
         self._negative_number_matcher = re.compile(r"-[\d.]")
         for name in (None, "store"):
             self.register("action", name, _Once)
 
     def error(self, message: str) -> NoReturn:
-        """Refuse the words that were given.
+        """Refuse the command line.
 
         Raises:
             WrongUsage: always.
         """
-        # It quotes what was given.
+        # The message quotes the command line.
         refused = WrongUsage(printable(message))
         refused.parser = self
         raise refused
@@ -65,7 +59,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, args: Any = None, namespace: Any = None
     ) -> Any:
-        # Before what is missing: a word that is misspelt is the more likely mistake.
+        # Checked before missing arguments: a misspelt word is the more likely mistake.
         wrong = [] if self.commands or args is None else self._strange(args)
         if wrong:
             self.error(self._unknown(wrong))
@@ -75,7 +69,7 @@ class Parser(argparse.ArgumentParser):
         return found, left
 
     def _strange(self, args: Sequence[str]) -> list[str]:
-        """Return the long options that there are not."""
+        """Return the long options that do not exist."""
         until = args.index("--") if "--" in args else len(args)
         known = self._option_string_actions
         long = [word for word in args[:until] if word.startswith("--")]
@@ -84,8 +78,8 @@ class Parser(argparse.ArgumentParser):
     def _unknown(self, left: Sequence[str]) -> str:
         options = [word.partition("=")[0] for word in left if word.startswith("-")]
         if not options:
-            return f"more was given than is understood: {' '.join(left)}; leave it out"
-        return f"no such option {options[0]}; {meant(options[0], self.options)}"
+            return f"these words are not understood: {' '.join(left)}; leave them out"
+        return f"{options[0]} is not an option; {meant(options[0], self.options)}"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         known = None if action.choices is None else [str(one) for one in action.choices]
@@ -93,12 +87,12 @@ class Parser(argparse.ArgumentParser):
             return
         what = action.option_strings[0] if action.option_strings else action.dest
         below = isinstance(action.choices, dict)
-        said = f"no such command {value!r}" if below else f"{what} takes no {value!r}"
-        raise argparse.ArgumentError(None, f"{said}; {meant(str(value), known)}")
+        wrong = f"{value!r} is not a command" if below else f"{what} does not take {value!r}"
+        raise argparse.ArgumentError(None, f"{wrong}; {meant(str(value), known)}")
 
     @property
     def options(self) -> dict[str, str]:
-        """The options, and what each is for; of two names the longer."""
+        """The options by their longer name, with their help texts."""
         actions = (action for action in self._actions if action.option_strings)
         return {
             max(action.option_strings, key=len): (action.help or "") % {"prog": self.prog}
@@ -107,7 +101,7 @@ class Parser(argparse.ArgumentParser):
 
     @property
     def values(self) -> dict[str, list[str]]:
-        """The values that an option takes, where there are a few."""
+        """The values of each option that takes one of a few."""
         return {
             name: [str(one) for one in action.choices]
             for action in self._actions
@@ -117,7 +111,7 @@ class Parser(argparse.ArgumentParser):
 
     @property
     def positional_values(self) -> list[str]:
-        """The words that may stand by themselves, where there are a few."""
+        """The values of positional arguments that take one of a few."""
         return [
             str(one)
             for action in self._actions
@@ -127,7 +121,7 @@ class Parser(argparse.ArgumentParser):
 
     @property
     def commands(self) -> dict[str, "Parser"]:
-        """The commands below it, by name."""
+        """The commands below this one, by name."""
         return {
             name: below
             for action in self._actions
@@ -137,7 +131,7 @@ class Parser(argparse.ArgumentParser):
         }
 
     def walk(self) -> Iterator[tuple[tuple[str, ...], "Parser"]]:
-        """Return it and all commands below, each with the words that lead there."""
+        """Yield this parser and all below it, each with the words of its command."""
         yield (), self
         for name, below in self.commands.items():
             for words, parser in below.walk():
@@ -145,7 +139,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def meant(word: str, known: Sequence[str] | dict[str, str]) -> str:
-    """Say what could be written in place of a word that is unknown."""
+    """Return a suggestion in place of an unknown word."""
     near = get_close_matches(word, list(known), n=1)
     if near:
         return f"did you mean {near[0]}?"
@@ -166,24 +160,38 @@ def command(
 
     Args:
         commands: what `add_subparsers` returned.
-        name: of it.
-        module: whose `run` does it, imported no earlier.
-        told: what it does, in a few words.
-        description: the same at length.
+        name: the name of the command.
+        module: the module of `neyman.cli` whose `run` executes it; imported when it is run.
+        told: what the command does, in a few words.
+        description: what the command does, in full.
         examples: command lines, without `neyman`.
         options: as for `ArgumentParser`.
     """
-    shown = "\n".join(["examples:", *(f"  neyman {example}" for example in examples), "", EXIT])
+    epilog = "\n".join(["examples:", *(f"  neyman {example}" for example in examples), "", EXIT])
     parser: Parser = commands.add_parser(
-        name, help=told, description=description, epilog=shown, **options
+        name, help=told, description=description, epilog=epilog, **options
     )
     parser.told = told
     parser.set_defaults(module=module, parser=parser)
     return parser
 
 
+def add_output(parser: Any) -> None:
+    """Add the options for the form of an answer and for the file that it is written to."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--csv", action="store_true", help="print CSV, one line for each group")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the answer to this file instead, whole or not at all",
+    )
+
+
 class _Formatter(argparse.HelpFormatter):
-    """Examples keep their lines."""
+    """A formatter that keeps the lines of examples."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if "\n" in text:
@@ -192,7 +200,7 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class _Once(argparse.Action):
-    """What is given twice is refused: one of the two was not meant."""
+    """An option that may be given once: of two values, one is a mistake."""
 
     def __call__(
         self,
@@ -201,7 +209,7 @@ class _Once(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Keep the value."""
+        """Store the value."""
         if option_string is not None and getattr(namespace, self.dest) is not self.default:
             parser.error(f"{option_string} was given twice; write it once")
         setattr(namespace, self.dest, values)

@@ -1,11 +1,12 @@
-"""Stages of a training, from the words of the command line."""
+"""The phases of a training, from options."""
 
 import argparse
 import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from neyman.cli._numbers import WrongUsage, number, whole
+from neyman.cli._numbers import number, whole
+from neyman.cli._parser import WrongUsage
 from neyman.training import Phase, RunRecord
 
 __all__ = ["phases_of", "probability", "require_no_training", "run_of", "steps_of"]
@@ -18,16 +19,17 @@ _TRAINING = (
 
 
 def _phase(words: str) -> Phase:
-    """Return the phase of noise=1.1,q=0.01,steps=500.
+    """Parse a phase such as noise=1.1,q=0.01,steps=500.
 
     Raises:
-        WrongUsage: if it is written otherwise.
+        WrongUsage: if it is malformed.
     """
     pairs = [part.split("=", 1) for part in words.split(",")]
     given = {pair[0].strip(): pair[-1].strip() for pair in pairs if len(pair) == 2}
     if given.keys() != _KEYS or len(pairs) != len(_KEYS):
         raise WrongUsage(
-            f"--phase {words!r} was given; write it such as noise=1.1,q=0.01,steps=500"
+            f"--phase must have noise, q and steps; got {words!r}. Write it such as "
+            "noise=1.1,q=0.01,steps=500"
         )
     return Phase.poisson(
         noise_multiplier=number(given["noise"], "noise"),
@@ -37,36 +39,38 @@ def _phase(words: str) -> Phase:
 
 
 def probability(options: argparse.Namespace) -> Fraction | None:
-    """Return --sampling-probability, or --batch / --records; None if neither is given.
+    """Return --sampling-probability, or --batch / --records; None if both are missing.
 
     Raises:
-        WrongUsage: if both are, if one half is, or if the batch is larger than the records.
+        WrongUsage: if both are given, if --batch or --records stands alone, or if the batch is
+            larger than the number of records.
     """
     pair = (options.batch, options.records)
     if options.sampling_probability is not None:
         if pair != (None, None):
             raise WrongUsage(
-                "--sampling-probability and --records or --batch were given; write one way only"
+                "--sampling-probability was given with --records or --batch; leave out one or the "
+                "other"
             )
         return number(options.sampling_probability, "--sampling-probability")
     if pair == (None, None):
         return None
     if None in pair:
-        raise WrongUsage("--records or --batch is missing; write both")
+        raise WrongUsage("--records and --batch go together; one is missing. Write both")
     batch, records = number(options.batch, "--batch"), whole(options.records, "--records")
     if not 0 <= batch <= records or records == 0:
         raise WrongUsage(
-            f"--batch {options.batch} of --records {options.records} was given; write a batch of "
-            "at most the records"
+            f"--batch must be at most --records; got --batch {options.batch} and --records "
+            f"{options.records}. Write the size of a batch, and of the whole training set"
         )
     return batch / records
 
 
 def steps_of(options: argparse.Namespace, chance: Fraction | None) -> int | None:
-    """Return --steps, or --epochs / sampling probability, rounded up; None if neither is given.
+    """Return --steps, or --epochs / sampling probability, rounded up; None if both are missing.
 
     Raises:
-        WrongUsage: if both are, or if epochs have no probability to go by.
+        WrongUsage: if both are given, or --epochs without a sampling probability.
     """
     if options.epochs is None:
         return None if options.steps is None else whole(options.steps, "--steps")
@@ -75,41 +79,41 @@ def steps_of(options: argparse.Namespace, chance: Fraction | None) -> int | None
     epochs = number(options.epochs, "--epochs")
     if not chance or epochs < 0:
         raise WrongUsage(
-            f"--epochs {options.epochs} was given; write at least 0 of them, and a positive "
-            "sampling probability, or write --steps"
+            f"--epochs needs a positive sampling probability, and must be at least 0; got "
+            f"{options.epochs}. Write both, or write --steps"
         )
     return math.ceil(epochs / chance)
 
 
 def require_no_training(options: argparse.Namespace, file: str, *more: str) -> None:
-    """Refuse the options of a training beside the path of a file.
+    """Refuse the options of a training together with the path of a file.
 
     Args:
-        options: with the path.
-        file: what the path leads to, in words.
-        *more: options that go with a training only.
+        options: the options, with the path.
+        file: the kind of file, in words.
+        *more: further options that describe a training only.
 
     Raises:
-        WrongUsage: if one is given.
+        WrongUsage: if an option of a training is given.
     """
     given = [name for name in (*_TRAINING, *more) if getattr(options, name) is not None]
     if given:
         raise WrongUsage(
-            f"{options.path} and --{given[0].replace('_', '-')} were given; write {file} or a "
-            "training"
+            f"{options.path} and --{given[0].replace('_', '-')} were given; write {file}, or the "
+            "options of a training"
         )
 
 
 def run_of(phases: Iterable[Phase], unit: str = "one record") -> RunRecord:
-    """Return the training that phases on the command line describe."""
+    """Return the training with these phases."""
     return RunRecord(phases=tuple(phases), unit=unit, neighbors="add_remove", versions={})
 
 
 def phases_of(options: argparse.Namespace) -> list[Phase]:
-    """Return what --phase, or the options of a single phase, say.
+    """Return the phases of --phase, or the one that the other options describe.
 
     Raises:
-        WrongUsage: if it is neither, or both.
+        WrongUsage: if both are given, or neither is complete.
     """
     chance = probability(options)
     steps = steps_of(options, chance)
@@ -117,13 +121,14 @@ def phases_of(options: argparse.Namespace) -> list[Phase]:
     if options.phase:
         if single != (None, None, None):
             raise WrongUsage(
-                "--phase and the options of a single phase were given; write one or the other"
+                "--phase was given with the options of a single phase; leave out one or the other"
             )
         return [_phase(words) for words in options.phase]
     if options.noise_multiplier is None or chance is None or steps is None:
         raise WrongUsage(
-            "write --noise-multiplier; --sampling-probability, or --records and --batch; and "
-            "--steps or --epochs; or else --phase noise=1.1,q=0.01,steps=500, once for each phase"
+            "the description of the training is incomplete. Write --noise-multiplier; "
+            "--sampling-probability, or --records and --batch; and --steps or --epochs. Or write "
+            "--phase noise=1.1,q=0.01,steps=500, once for each phase"
         )
     return [
         Phase.poisson(

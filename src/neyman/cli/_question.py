@@ -2,55 +2,37 @@
 
 import argparse
 
-from neyman.cli._answers import told
-from neyman.cli._asked import Asked, asked_of
-from neyman.cli._output import check_output, give, give_csv, give_json
-from neyman.cli._parser import WrongUsage
+from neyman.cli._output import check_output, print_csv, print_json, print_text, release_text
+from neyman.cli._question_options import Request, read_request
 from neyman.cli._say import say, say_json
-from neyman.publish import Plan, Preview, publish
-from neyman.released import Release
+from neyman.publish import Preview, publish
 from neyman.report import csv_of, recorded
 
-__all__ = ["foresee", "run", "to_release"]
+__all__ = ["print_preview", "run"]
 
 
 def run(options: argparse.Namespace) -> int:
-    """Release the answer to one question of one file."""
-    asked = asked_of(options, options.parser.prog.split()[-1])
+    """Release the answer to one question about one table."""
+    request = read_request(options, options.parser.prog.split()[-1])
     if options.preview:
-        return foresee(asked, options)
-    prepared = to_release(asked)
-    check_output(options, asked.files, {options.id})
-    (release,) = publish(prepared).releases
-    _give(options, release)
+        return print_preview(request, options)
+    plan = request.require_plan()
+    check_output(options, request.files, {options.id})
+    (release,) = publish(plan).releases
+    if options.json:
+        print_json(options, recorded(options.id, release))
+    elif options.csv:
+        print_csv(options, csv_of({options.id: release}))
+    else:
+        print_text(options, release_text(options.id, release))
     return 0
 
 
-def to_release(asked: Asked) -> Plan:
-    """Return the plan.
-
-    Raises:
-        WrongUsage: if no ledger pays.
-    """
-    if asked.plan is None:
-        raise WrongUsage("--ledger PLACE is missing")
-    return asked.plan
-
-
-def foresee(asked: Asked, options: argparse.Namespace) -> int:
-    """Print what it would cost and look like; return 0 if the ledger can pay it, or none is."""
-    found = asked.preview()
+def print_preview(request: Request, options: argparse.Namespace) -> int:
+    """Print the price and the noise; return 1 if the ledger cannot pay, else 0."""
+    found = request.preview()
     if options.json:
         say_json(found.to_json())
     else:
         say(found)
     return 0 if isinstance(found, Preview) or found.bill.fits else 1
-
-
-def _give(options: argparse.Namespace, release: Release) -> None:
-    if options.json:
-        give_json(options, recorded(options.id, release))
-    elif options.csv:
-        give_csv(options, csv_of({options.id: release}))
-    else:
-        give(options, told(options.id, release))

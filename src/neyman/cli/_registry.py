@@ -1,8 +1,8 @@
-"""A ledger or a training as a draft for the registry of deployments, in YAML.
+"""A ledger or a training as a YAML draft for the registry of deployments.
 
-What is known is filled in; the rest says so. Tier 2 of the registry's schema, as of 2026:
-it has no Gaussian differential privacy, so that mu is written as rho = mu^2 / 2, which it implies,
-and in words.
+Fields that are known are filled in; the others say TO BE FILLED IN. The schema (tier 2,
+as of 2026) has no Gaussian differential privacy, so mu is written in words, and as rho = mu^2 / 2,
+which it implies.
 """
 
 import hashlib
@@ -31,18 +31,18 @@ _NEIGHBORS = {
 
 
 def registry_draft(ledger: Ledger) -> str:
-    """Return the draft; all that was charged counts, answered or not.
+    """Return the draft of a ledger; every charge counts, also without an answer.
 
     Raises:
-        InvalidParameter: if nothing was charged yet.
+        InvalidParameter: if nothing has been charged.
     """
-    # What is taken of an allowance is within what the allowance was charged.
+    # Steps taken from an allowance are part of its charge.
     entries = [entry for entry in ledger.entries() if entry.of is None]
     head = ledger.head()
     if not entries:
         raise InvalidParameter(
-            f"the ledger {str(ledger.store)!r} holds no entry, so there is nothing to register; "
-            "release something first"
+            f"a registry draft needs a release; the ledger {str(ledger.store)!r} has none. "
+            "Release something first"
         )
     return _draft(
         product="Summary statistics",
@@ -63,15 +63,15 @@ def registry_draft_of_run(statement: Statement) -> str:
     """Return the draft of a training.
 
     Raises:
-        InvalidParameter: if it has no epsilon at the delta of the statement.
+        InvalidParameter: if its epsilon at the delta of the statement is infinite.
     """
     run, delta = statement.run, statement.delta or Fraction(0)
     chance = standing(delta)[0]
     epsilon, mu = statement.curve.epsilon(chance), statement.curve.mu(slack=chance)
     if not math.isfinite(epsilon):
         raise InvalidParameter(
-            f"a draft for the registry must have an epsilon, and at delta = {float(delta):g} there "
-            "is none; write a delta above 0, such as 1e-6"
+            f"a registry draft needs a finite epsilon; at delta = {float(delta):g} there is none. "
+            "Write a larger delta, such as 1e-6"
         )
     found = "; ".join(f"{found} ({aside})" if aside else found for found, aside in statement.losses)
     digest = hashlib.sha256(json.dumps(run.to_json(), sort_keys=True).encode()).hexdigest()
@@ -204,12 +204,12 @@ def _lines(record: Mapping[str, object], indent: str) -> list[str]:
 
 
 def _scalar(value: object) -> str:
-    """Return a number as YAML reads it, or text in double quotes, which mean the same anywhere."""
+    """Return a number as YAML, or text in double quotes, which every parser reads alike."""
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
         digits = repr(value)
-        # YAML 1.1 takes a number without a point for text.
+        # YAML 1.1 reads 1e-06 as text.
         return digits if "." in digits else digits.replace("e", ".0e")
     return '"' + "".join(_escaped(letter) for letter in str(value)) + '"'
 

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from neyman.cli._numbers import WrongUsage, whole
+from neyman.cli._numbers import whole
+from neyman.cli._parser import WrongUsage
 from neyman.cli._say import say, say_json
 from neyman.files import check_page, write_text
 from neyman.publish import Rehearsal, read_spec, rehearse
@@ -12,7 +13,7 @@ __all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:
-    """Try a spec on public rows; nothing is charged."""
+    """Rehearse a spec on public rows; nothing is charged."""
     joins, limits = _joins(options.join or []), _limits(options.tried)
     if options.report is not None:
         inputs = {options.spec, options.data, *joins.values()}
@@ -45,13 +46,15 @@ def _joins(given: list[str]) -> dict[str, Path]:
     """Read NAME=PATH, once for each name.
 
     Raises:
-        WrongUsage: if one is written otherwise, or a name stands twice.
+        WrongUsage: if one is malformed, or a name stands twice.
     """
     joins: dict[str, Path] = {}
     for written in given:
         name, equals, path = written.partition("=")
         if not (name and equals and path):
-            raise WrongUsage(f"--join {written!r} was given; write NAME=PATH")
+            raise WrongUsage(
+                f"--join must be NAME=PATH; got {written!r}. Write such as --join wards=wards.csv"
+            )
         if name in joins:
             raise WrongUsage(f"--join {name} was given twice; write each name once")
         joins[name] = Path(path)
@@ -62,11 +65,13 @@ def _limits(given: str | None) -> list[int]:
     """Read max_rows=1,2,5.
 
     Raises:
-        WrongUsage: if it is written otherwise.
+        WrongUsage: if it is malformed.
     """
     if given is None:
         return []
     name, _, listed = given.partition("=")
     if name != "max_rows" or not listed:
-        raise WrongUsage(f"--try {given!r} was given; write it such as max_rows=1,2,5,10")
+        raise WrongUsage(
+            f"--try must list values of max_rows; got {given!r}. Write such as max_rows=1,2,5,10"
+        )
     return [whole(part, "--try max_rows") for part in listed.split(",")]

@@ -1,4 +1,4 @@
-"""What a notebook shows of an object: HTML that stands in a page of any colour."""
+"""The HTML that a notebook shows for an object, in light and dark themes."""
 
 from importlib import import_module
 from typing import Final
@@ -7,7 +7,7 @@ from neyman.displayed import Displayed
 
 __all__ = ["html_of"]
 
-# What shows the objects of a package, loaded with the first of them.
+# The module for the objects of each package, imported when first used.
 _SHOWN_BY: Final = {
     "aggregate": "_questions",
     "audit": "_audits",
@@ -23,10 +23,10 @@ _SHOWN_BY: Final = {
 
 
 def html_of(shown: Displayed) -> str:
-    """Return what a notebook shows of an object, at most 20 kB.
+    """Return the HTML of an object, at most 20 kB.
 
-    Guarantee: it shows what is public of the object, as its text does. Nothing is charged, and no
-    private row is read.
+    Guarantee: it shows only public information, as the text of the object does. Nothing is charged,
+    and no private row is read.
     """
     names = (kind.__module__.split(".") for kind in type(shown).__mro__)
     package = next(parts[1] for parts in names if parts[0] == "neyman")

@@ -1,4 +1,4 @@
-"""Audits: what was tested, what was found, and what could have been."""
+"""Audits: the tested claim, the result, and the power of the test."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,7 +18,7 @@ _LABELS: Final = ("wrongly accused (type I error)", "missed (type II error)")
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of a verdict, a bound, a band, a bet or a run."""
+    """Return the HTML of a verdict, a bound, a band, a bet or a run."""
     match shown:
         case Verdict():
             return card(_found(shown.refuted), _verdict(shown))
@@ -49,9 +49,9 @@ def _verdict(shown: Verdict) -> Iterator[str]:
             "Rule": f"score {sign} {rule.threshold:.4g}",
             "Called in, with the record": f"{c.inside - c.false_negatives:,} of {c.inside:,}",
             "Called in, without it": f"{c.false_positives:,} of {c.outside:,}",
-            "Lost at least": f"mu = {at_least(shown.mu().value, 3)}",
-            "Refuted four times in five, about": None if mu is None else f"mu = {mu:.3g}",
-            "The claim is as": f"mu = {shown.claimed_mu:.3g}",
+            "Loss at least": f"mu = {at_least(shown.mu().value, 3)}",
+            "Detectable loss (power 80 %), about": None if mu is None else f"mu = {mu:.3g}",
+            "The claim is equivalent to": f"mu = {shown.claimed_mu:.3g}",
         }
     )
     yield quiet("neyman.plots.audit(...) draws it.")
@@ -73,14 +73,16 @@ def _band(shown: CurveBand) -> Iterator[str]:
     yield facts(
         {
             "Scores": f"{shown.inside:,} with the record, {shown.outside:,} without",
-            "Lost at least": f"mu = {at_least(shown.mu().value, 3)}",
+            "Loss at least": f"mu = {at_least(shown.mu().value, 3)}",
             "Confidence": f"{1 - shown.level:g}, at all thresholds at once",
         }
     )
     alpha = np.linspace(0.0, 1.0, _POINTS)
     upper, lower = (np.interp(alpha, *line) for line in (shown.upper, shown.lower))
     yield curve(alpha, upper, (lower, upper), labels=_LABELS)
-    yield quiet("The mechanism's curve lies nowhere above the line; another attack may go lower.")
+    yield quiet(
+        "The curve of the mechanism is nowhere above the line. Another attack may find a lower one."
+    )
 
 
 def _one_run(shown: OneRun) -> Iterator[str]:
@@ -92,7 +94,7 @@ def _one_run(shown: OneRun) -> Iterator[str]:
             f"{shown.most_epsilon:.4g}",
         ),
     )
-    yield table(("Loss", "At least", "Most that could be seen"), rows, 1)
+    yield table(("Loss", "At least", "Largest detectable"), rows, 1)
     p = None if shown.p_value is None else f"{at_most(shown.p_value, 3)}"
     yield facts(
         {
@@ -101,4 +103,4 @@ def _one_run(shown: OneRun) -> Iterator[str]:
             "Confidence of each bound": f"{1 - shown.level:g}",
         }
     )
-    yield quiet("If each canary was included by a fair coin of its own.")
+    yield quiet("This holds if a fair coin decided on each canary independently.")

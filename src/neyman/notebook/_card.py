@@ -1,4 +1,4 @@
-"""The frame of everything that a notebook shows: a title, facts, tables, and a limit of size."""
+"""The frame of all HTML in a notebook: a title, facts, tables, and a size limit."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
@@ -20,7 +20,7 @@ __all__ = [
     "warning",
 ]
 
-# Rows of a table, and cells of a wide one.
+# The most rows of a table, and the most cells.
 ROWS: Final = 20
 _CELLS: Final = 160
 _FEWEST: Final = 3
@@ -30,7 +30,7 @@ _MOST_BYTES: Final = 19_000
 _TITLE: Final = 120
 _TEXT: Final = 600
 
-# Colours are those of the page around: notebooks have themes of their own, light and dark.
+# The colours come from the page, because notebooks have light and dark themes.
 _STYLE: Final = (
     "<style>.neyman-cell{max-width:60rem}.neyman-cell p{margin:.25em 0}"
     ".neyman-cell pre{font-family:monospace}.neyman-cell .title{font-weight:600}"
@@ -45,35 +45,35 @@ _STYLE: Final = (
 
 
 def card(title: str, parts: Iterable[str]) -> str:
-    """Return a title with parts below it, as many as there is room for.
+    """Return a title with the parts that fit into the size limit.
 
     Args:
-        title: text.
-        parts: HTML, each whole in itself.
+        title: the title, as text.
+        parts: complete pieces of HTML.
     """
     body = f'<p class="title">{safe(shortened(title, _TITLE))}</p>'
     for part in parts:
         if len((_STYLE + body + part).encode()) > _MOST_BYTES:
-            body += quiet("There is more; print(...) shows it as text.")
+            body += quiet("There is more. print(...) shows everything as text.")
             break
         body += part
     return f'{_STYLE}<div class="neyman-cell">{body}</div>'
 
 
 def facts(known: Mapping[str, object]) -> str:
-    """Return names and what is known of them, a row each; None is left out."""
+    """Return names with their values, one on each line; None is left out."""
     rows = [(name, shortened(value, _TEXT)) for name, value in known.items() if value is not None]
     return "".join(f"<p>{safe(name)}: {safe(value)}</p>" for name, value in rows)
 
 
 def lines(text: str) -> str:
-    """Return a text line by line, spaces as they are."""
+    """Return a text with its lines and spaces."""
     body = "\n".join(safe(line) for line in text.split("\n"))
     return f"<pre>{body}</pre>"
 
 
 def listed(sentences: Iterable[str]) -> str:
-    """Return sentences as a list."""
+    """Return an HTML list of sentences."""
     return "<ul>" + "".join(f"<li>{safe(one)}</li>" for one in sentences) + "</ul>"
 
 
@@ -88,18 +88,18 @@ def warning(sentence: str) -> str:
 
 
 def first_rows(columns: Mapping[str, Sequence[object]]) -> Columns:
-    """Return the first rows, fewer of a wide table; long text is cut."""
+    """Return the first rows, fewer for a wide table, with long texts cut."""
     rows = min(ROWS, max(_FEWEST, _CELLS // max(len(columns), 1)))
     made = {name: [_cut(cell) for cell in cells[:rows]] for name, cells in columns.items()}
     return cast("Columns", made)
 
 
 def more(columns: Mapping[str, Sequence[object]], instead: str) -> str:
-    """Say how many rows `first_rows` leaves out, and what gives them all; nothing if it does not.
+    """Return a sentence on the rows that `first_rows` leaves out; "" if there are none.
 
     Args:
         columns: all rows.
-        instead: what to write, such as ".to_pandas()".
+        instead: code that gives all rows, such as ".to_pandas()".
     """
     rows, all_rows = (max(map(len, x.values()), default=0) for x in (first_rows(columns), columns))
     if rows == all_rows:
@@ -108,11 +108,11 @@ def more(columns: Mapping[str, Sequence[object]], instead: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]], texts: int) -> str:
-    """Return the first rows as a table; the first columns hold text."""
+    """Return the first rows as a table whose first columns are text."""
     shown = [[_cut(cell) for cell in row] for row in rows[:ROWS]]
     left_out = len(rows) - len(shown)
-    said = quiet(f"{left_out:,} more are left out.") if left_out > 0 else ""
-    return rows_table(head, shown, texts) + said
+    rest = quiet(f"{left_out:,} more are left out.") if left_out > 0 else ""
+    return rows_table(head, shown, texts) + rest
 
 
 def _cut(cell: object) -> object:

@@ -1,6 +1,6 @@
-"""Pictures of a few kB, in the colours of the page around them: a curve, and a density of two.
+"""Small pictures in the colours of the page: a curve, and a density of two coordinates.
 
-A picture of matplotlib has its own paper, and is ten times as large as a cell may be.
+A picture of matplotlib has its own background, and is ten times larger than the size limit.
 """
 
 import base64
@@ -21,7 +21,7 @@ _WIDE, _HIGH = 420, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 8, 8, 34
 _POINTS: Final = 120
 _SQUARE: Final = 260
-# Seen on white and on black: at least 4 to 1 on either.
+# The contrast is at least 4:1 on white and on black.
 _ACCENT: Final = "#2f7fd1"
 _NAME: Final = 40
 
@@ -34,14 +34,14 @@ def curve(
     labels: tuple[str, str],
     zero: bool = False,
 ) -> str:
-    """Draw a curve, broken where it is not finite, and the band around it.
+    """Draw a curve with its band; the line breaks where the curve is not finite.
 
     Args:
-        x: places, increasing.
-        y: the curve there.
-        band: its lower and its upper end.
-        labels: of the two axes.
-        zero: whether the axis upwards begins at 0 or below.
+        x: increasing points.
+        y: the curve at these points.
+        band: the lower and the upper curve of the band.
+        labels: the labels of the two axes.
+        zero: whether the vertical axis includes 0.
     """
     ends = (y, y) if band is None else band
     step = -(-len(x) // _POINTS)
@@ -71,11 +71,11 @@ def curve(
 
 
 def heat(values: Array, words: str) -> str:
-    """Draw a density of two coordinates: the higher, the less of the page is seen through it.
+    """Draw a density of two coordinates: the higher it is, the more opaque.
 
     Args:
-        values: at even places, the first coordinate first.
-        words: what it is.
+        values: the density at even points, with the first coordinate first.
+        words: a description.
     """
     depth = np.clip(values, 0, None)
     shown = np.round(255 * depth / (depth.max() or 1)).astype(np.uint8).T[::-1]
@@ -83,8 +83,8 @@ def heat(values: Array, words: str) -> str:
     colour = bytes.fromhex(_ACCENT.removeprefix("#"))
     lines = b"".join(b"\0" + line.tobytes() for line in shown)
     file = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(held)) + kind + held + struct.pack(">I", zlib.crc32(kind + held))
-        for kind, held in (
+        struct.pack(">I", len(part)) + kind + part + struct.pack(">I", zlib.crc32(kind + part))
+        for kind, part in (
             (b"IHDR", struct.pack(">IIBBBBB", wide, high, 8, 3, 0, 0, 0)),
             (b"PLTE", colour * 256),
             (b"tRNS", bytes(range(256))),
@@ -100,7 +100,7 @@ def heat(values: Array, words: str) -> str:
 
 
 def _stretches(known: Array) -> list[slice]:
-    """Return where the curve is known, piece by piece."""
+    """Return the stretches in which the curve is known."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], known.astype(np.int8), [0]]))).tolist()
     return [slice(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True)]
 

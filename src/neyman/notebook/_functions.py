@@ -1,4 +1,4 @@
-"""Released functions: a summary and a small picture; never their coefficients."""
+"""Released functions: a summary and a small picture, without coefficients."""
 
 from collections.abc import Callable, Iterator
 from statistics import NormalDist
@@ -33,14 +33,14 @@ _COARSE: Final = 65
 
 
 class Labels(NamedTuple):
-    """What the axes of a picture are called."""
+    """The labels of the axes of a picture."""
 
     x: str = "x"
     y: str = "mean response"
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of a released function, or of one by group."""
+    """Return the HTML of a released function, or of functions by group."""
     match shown:
         case Functions():
             names = ", ".join(shown.columns)
@@ -49,24 +49,24 @@ def html(shown: object) -> str:
             ends = float(shown.points[0]), float(shown.points[-1])
             x = np.linspace(*ends, _POINTS)
             drawn = curve(x, shown(x), None, labels=("x", "density"), zero=True)
-            return card("Density: not negative, of integral 1", [drawn])
+            return card("Density: not negative, with integral 1", [drawn])
         case Function():
             return card(f"Released {shown.kind}", parts(shown, _LEVEL, Labels()))
         case RegressionFit():
             source = public_generator()
             band = shown.band(_LEVEL, "noise", generator=source, repetitions=_REPETITIONS)
-            return card(f"Curve read by {shown.smoother.words}", _drawn(band, _LEVEL, Labels()))
+            return card(f"Curve by {shown.smoother.words}", _drawn(band, _LEVEL, Labels()))
         case _:
             return card(type(shown).__name__, [lines(str(shown))])
 
 
 def parts(shown: Function, level: float, labels: Labels) -> Iterator[str]:
-    """Return how many records a function is of, and its picture with the band of its noise.
+    """Return the number of records of a function, and its picture with a band for the noise.
 
     Args:
-        shown: released.
-        level: of the band.
-        labels: of the axes.
+        shown: the released function.
+        level: the coverage of the band.
+        labels: the labels of the axes.
     """
     count = shown.noisy_count
     if count is not None:
@@ -91,7 +91,7 @@ def _density(shown: Function, level: float, labels: Labels) -> Iterator[str]:
             )
             yield quiet(
                 f"{labels.x}: density, with a {100 * level:g} % band for the density itself, "
-                "everywhere at once: an estimate."
+                "everywhere at once. It is an estimate."
             )
             if shown.unresolved is not None:
                 yield warning(shown.unresolved)
@@ -99,8 +99,8 @@ def _density(shown: Function, level: float, labels: Labels) -> Iterator[str]:
             yield facts({"Coordinates": len(sides)})
             if len(sides) == _PLANE:
                 _, values = shown.grid(_COARSE)
-                said = "The density: first coordinate to the right, second upwards."
-                yield heat(values, said) + quiet(said)
+                about = "The density: first coordinate to the right, second upwards."
+                yield heat(values, about) + quiet(about)
         case _:
             return
 
@@ -135,8 +135,8 @@ def _effects(shown: Function, level: float, labels: Labels) -> Iterator[str]:
                 reach = wide * effect.sd(x)
                 yield curve(x, y, (y - reach, y + reach), labels=(f"feature {axis}", labels.y))
             yield quiet(
-                f"What each feature adds to the mean response, with {100 * level:g} % intervals at "
-                "each place: an estimate."
+                f"The contribution of each feature to the mean response, with {100 * level:g} % "
+                "intervals at each point. They are estimates."
             )
         case _:
             return
@@ -153,7 +153,8 @@ _DRAWN: Final[dict[type[Function], Callable[[Function, float, Labels], Iterator[
 def _drawn(band: Band, level: float, labels: Labels, *, zero: bool = False) -> Iterator[str]:
     yield curve(band.x, band.estimate, (band.lower, band.upper), labels=labels, zero=zero)
     yield quiet(
-        f"{labels.y}, with a {100 * level:g} % band for the noise only, of the whole curve at once."
+        f"{labels.y}, with a {100 * level:g} % band for the noise only, for the whole curve at "
+        "once."
     )
 
 

@@ -1,4 +1,4 @@
-"""Guarantees: the statement, a few of its numbers, and its curve."""
+"""Guarantees: a few numbers and the curve."""
 
 import math
 import time
@@ -18,14 +18,14 @@ from neyman.report import relation
 
 __all__ = ["guarantee_facts", "html", "numbers"]
 
-# A cell that ends in a guarantee must not wait for one whose numbers take long.
+# Numbers that take longer than this are left out, so that the cell does not wait.
 _PATIENCE_S: Final = 1.0
 _POINTS: Final = 41
 _PARTS: Final = 8
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of a guarantee."""
+    """Return the HTML of a guarantee."""
     match shown:
         case Curve():
             return card(f"Guarantee: {shown}", numbers(shown))
@@ -34,19 +34,21 @@ def html(shown: object) -> str:
 
 
 def guarantee_facts(guarantee: Guarantee) -> Iterator[str]:
-    """Return what a guarantee is about, and what it takes for granted."""
+    """Return the privacy unit of a guarantee, and its assumptions."""
     two = relation(guarantee.neighbors, guarantee.unit)
-    yield facts({"Protects": guarantee.unit, "Nobody can tell apart": two})
+    yield facts({"Protects": guarantee.unit, "Neighbouring tables": two})
     if guarantee.assumptions:
-        yield quiet("Taken for granted:") + listed(guarantee.assumptions)
+        yield quiet("Assumptions:") + listed(guarantee.assumptions)
 
 
 def numbers(shown: Curve) -> Iterator[str]:
-    """Return the numbers that people ask for, and the picture, as far as they are quickly had."""
+    """Return the most common numbers, and the picture, as far as the time limit allows."""
     stop = time.monotonic() + _PATIENCE_S
     views: dict[str, Callable[[], float]] = {
         "epsilon at delta = 1e-6": lambda: shown.epsilon(1e-6),
-        "attackers find, of 100, at 5 wrongly accused": lambda: 100 * shown.tpr(0.05),
+        "found by an attacker, of 100, at 5 false accusations of 100": lambda: (
+            100 * shown.tpr(0.05)
+        ),
     }
     if shown.method == "closed form":
         views["mu (Gaussian DP)"] = shown.mu
@@ -54,7 +56,7 @@ def numbers(shown: Curve) -> Iterator[str]:
     for name, view in views.items():
         if time.monotonic() > stop:
             continue
-        # One that has no such number, or is too hard, is shown without.
+        # A number that does not exist, or is too hard to compute, is left out.
         with suppress(NeymanError):
             value = view()
             found[name] = f"at most {at_most(value, 6)}" if math.isfinite(value) else "infinite"
@@ -70,10 +72,11 @@ def numbers(shown: Curve) -> Iterator[str]:
             if time.monotonic() <= stop:
                 beta += np.asarray(shown.beta(part)).tolist()
     if len(beta) < _POINTS:
-        yield quiet("The picture takes longer: neyman.plots.tradeoff(...) draws it.")
+        yield quiet("The picture takes longer; neyman.plots.tradeoff(...) draws it.")
         return
     labels = "wrongly accused (type I error)", "missed (type II error)"
     yield curve(alpha, np.array(beta), None, labels=labels)
     yield quiet(
-        "The best test: type I error to the right, type II upwards. Guessing is the diagonal."
+        "The errors of the best test: type I to the right, type II upwards. The diagonal is "
+        "guessing."
     )

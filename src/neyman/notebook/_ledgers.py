@@ -1,4 +1,4 @@
-"""Ledgers: the cap, what is left of it, and the last entries."""
+"""Ledgers: the budget, what remains of it, and the last entries."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ __all__ = ["html"]
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of a ledger, as it stands now."""
+    """Return the HTML of a ledger in its current state."""
     match shown:
         case Ledger():
             return card(f"Ledger {shown.store}", _ledger(shown))
@@ -20,7 +20,7 @@ def html(shown: object) -> str:
 
 
 def _ledger(shown: Ledger) -> Iterator[str]:
-    yield facts({"Cap": shown.cap, "Protects": f"{shown.unit} ({shown.neighbors})"})
+    yield facts({"Budget": shown.cap, "Protects": f"{shown.unit} ({shown.neighbors})"})
     try:
         left, state, entries = shown.left(), shown.state(), shown.entries()
         stocks = shown.stocks()

@@ -1,4 +1,4 @@
-"""What `publish` makes: previews, rehearsals, publications and contingency tables."""
+"""Previews, rehearsals, publications and contingency tables."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ __all__ = ["html"]
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of what `publish` makes."""
+    """Return the HTML of an object of `publish`."""
     match shown:
         case Preview():
             return card(f"Preview: {question_text(shown.question)}", _preview(shown))
@@ -46,11 +46,11 @@ def html(shown: object) -> str:
 
 
 def _preview(shown: Preview) -> Iterator[str]:
-    yield from _foreseen(shown)
-    yield quiet("A preview: no row was read, and nothing was charged.")
+    yield from _numbers(shown)
+    yield quiet("This is a preview: no row was read, and nothing was charged.")
 
 
-def _foreseen(shown: Preview) -> Iterator[str]:
+def _numbers(shown: Preview) -> Iterator[str]:
     yield "".join(map(quiet, shown.head))
     longest = max(map(len, shown.rows))
     rows = [[*row, *[""] * (longest - len(row))] for row in shown.rows]
@@ -58,12 +58,12 @@ def _foreseen(shown: Preview) -> Iterator[str]:
 
 
 def _plan(shown: PlanPreview) -> Iterator[str]:
-    yield facts({"Cap": shown.cap, "Protects": f"{shown.unit} ({shown.neighbors})"})
+    yield facts({"Budget": shown.cap, "Protects": f"{shown.unit} ({shown.neighbors})"})
     for charge in shown.charges:
         price = "stored, free" if charge.cost is None else shown.bill.share(charge.cost)
         yield f"<p><strong>{safe(charge.entry)}</strong>: {safe(price)}</p>"
         for question in charge.questions.values():
-            yield "".join(_foreseen(question))
+            yield "".join(_numbers(question))
     yield facts({"To pay": shown.bill.share(shown.bill.due), "Left now": shown.bill.left})
     if not shown.bill.fits:
         yield warning("The plan does not fit, and would be refused.")
@@ -71,10 +71,13 @@ def _plan(shown: PlanPreview) -> Iterator[str]:
 
 def _publication(shown: Publication) -> Iterator[str]:
     protects = f"{shown.unit} ({shown.neighbors})"
-    yield facts({"Spent": shown.total, "Cap": shown.cap, "Protects": protects})
+    yield facts({"Spent": shown.total, "Budget": shown.cap, "Protects": protects})
     for one in shown.presented():
-        title, said = safe(one.display.title or one.name), safe(question_text(one.release.question))
-        yield f"<p><strong>{title}</strong>: {said}</p>{''.join(answer(one))}"
+        title, asked = (
+            safe(one.display.title or one.name),
+            safe(question_text(one.release.question)),
+        )
+        yield f"<p><strong>{title}</strong>: {asked}</p>{''.join(answer(one))}"
 
 
 def _rehearsal(shown: Rehearsal) -> Iterator[str]:
@@ -86,7 +89,7 @@ def _rehearsal(shown: Rehearsal) -> Iterator[str]:
 
 def _table(shown: ContingencyTable | NonNegativeTable) -> Iterator[str]:
     columns = shown.to_columns()
-    kept = first_rows(columns)
-    yield table_of(kept, len(shown.keys.to_columns())) + more(columns, ".to_pandas()")
+    first = first_rows(columns)
+    yield table_of(first, len(shown.keys.to_columns())) + more(columns, ".to_pandas()")
     whose = shown.unbiased if isinstance(shown, NonNegativeTable) else shown
     yield quiet(f"lower, upper: {100 * whose.confidence:g} % interval for the noise of each cell.")

@@ -1,4 +1,4 @@
-"""Questions that have not been asked yet: what they are about, and what they would release."""
+"""Questions: their groups, and the integers that they would release."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ __all__ = ["html"]
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of a question."""
+    """Return the HTML of a question."""
     match shown:
         case Aggregate():
             return card(
@@ -29,14 +29,14 @@ def _question(shown: Aggregate) -> Iterator[str]:
     yield facts(
         {
             "Protects": shown.unit,
-            "Groups": f"those of {groups} that are large enough" if groups else None,
+            "Groups": f"values of {groups} that have large noisy counts" if groups else None,
             "Integers to release": f"{shown.size:,}" if not groups else None,
             "Sensitivity": _sensitivity(shown.sensitivity),
         }
     )
     if shown.keys and rows > 0:
         yield table_of(first_rows(shown.keys), len(shown.keys)) + more(shown.keys, ".keys")
-    yield quiet("Not asked yet: no row was read, and nothing was charged.")
+    yield quiet("Not released yet: no row was read, and nothing was charged.")
 
 
 def _sensitivity(known: Sensitivity) -> str:

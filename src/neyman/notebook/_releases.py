@@ -1,13 +1,11 @@
-"""Releases: their rows with intervals; of a function what is read off it and its picture."""
+"""Releases: their rows with intervals; for a function its values and its picture."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 from neyman.errors import InvalidParameter
-from neyman.functional import (
-    function,
-)
+from neyman.functional import function
 from neyman.notebook._card import card, facts, first_rows, lines, more, quiet, warning
 from neyman.notebook._functions import Labels, parts
 from neyman.notebook._guarantees import guarantee_facts, numbers
@@ -17,12 +15,12 @@ from neyman.report import answer_html, answer_tables, function_table, question_t
 
 __all__ = ["answer", "html"]
 
-# More curves take more than a moment to draw.
+# More curves take too long to draw.
 _MOST_CURVES: Final = 6
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of a release or its guarantee."""
+    """Return the HTML of a release or a guarantee."""
     match shown:
         case Release():
             return card(f"{shown.entry}: {question_text(shown.question)}", _release(shown))
@@ -48,29 +46,30 @@ def _release(shown: Release) -> Iterator[str]:
     )
 
 
-def answer(told: Presented) -> Iterator[str]:
-    """Return the rows of an answer, the first of them; of a function its numbers and picture."""
-    shown = told.release
+def answer(presented: Presented) -> Iterator[str]:
+    """Return the first rows of an answer; for a function its values and its picture."""
+    shown = presented.release
     if not shown.groups:
-        yield warning("No group is shown: no noisy count reached the threshold.")
+        yield warning("No group is shown, because no noisy count reached the threshold.")
     elif "coefficient" in shown.columns:
-        yield from _function(told)
+        yield from _function(presented)
     else:
-        first = replace(told, release=replace(shown, columns=first_rows(shown.columns)))
+        first = replace(presented, release=replace(shown, columns=first_rows(shown.columns)))
         yield "".join(map(answer_html, answer_tables(first)))
         yield more(shown.columns, ".to_pandas()")
         if shown.shown_from is not None:
-            yield quiet(f"Groups: those whose noisy count is {shown.shown_from} or more.")
+            yield quiet(f"Only groups with a noisy count of {shown.shown_from} or more are shown.")
 
 
-def _function(told: Presented) -> Iterator[str]:
-    shown = told.release
+def _function(presented: Presented) -> Iterator[str]:
+    shown = presented.release
     if shown.keys:
         groups = len(set(zip(*(shown.columns[name] for name in shown.keys), strict=True)))
         if groups > _MOST_CURVES:
             yield facts({"Functions": f"{groups:,}, by {', '.join(shown.keys)}"})
             yield quiet(
-                "functional.functions(release) gives them, neyman.plots.released a picture."
+                "functional.functions(release) returns them; neyman.plots.released(release) draws "
+                "them."
             )
             return
     else:
@@ -78,11 +77,11 @@ def _function(told: Presented) -> Iterator[str]:
             yield from parts(function(shown), shown.confidence, _labels(shown))
         except InvalidParameter as error:
             yield warning(str(error))
-    read, hidden, _ = read_off(shown)
-    if read is not None:
-        yield answer_html(function_table(told, first_rows(read)))
-        yield more(read, "neyman.report.figures")
-    yield from (warning(said) for said in (hidden if shown.keys else ()))
+    values, hidden, _ = read_off(shown)
+    if values is not None:
+        yield answer_html(function_table(presented, first_rows(values)))
+        yield more(values, "neyman.report.figures")
+    yield from map(warning, hidden if shown.keys else ())
 
 
 def _labels(shown: Release) -> Labels:

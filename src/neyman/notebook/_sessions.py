@@ -1,4 +1,4 @@
-"""Sessions, and what is asked in them."""
+"""Sessions, with their questions, plans and functions."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ __all__ = ["html"]
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of a session, its questions and functions."""
+    """Return the HTML of a session, a question, a plan or a function."""
     match shown:
         case Session():
             return card("Session", _session(shown))
@@ -27,7 +27,7 @@ def html(shown: object) -> str:
 def _session(shown: Session) -> Iterator[str]:
     yield _tables.html(shown.table)
     if shown.ledger is None:
-        yield quiet("No ledger: questions can be previewed, and not released.")
+        yield quiet("No ledger: questions can be previewed, but not released.")
     else:
         yield _ledgers.html(shown.ledger)
     if shown.releases:

@@ -1,4 +1,4 @@
-"""Tables: columns, types, unit and bounds. No row is read."""
+"""Tables: columns, types, privacy unit and bounds. No row is read."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ __all__ = ["html"]
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of a table."""
+    """Return the HTML of a table."""
     match shown:
         case Table():
             known = shown.described

@@ -1,4 +1,4 @@
-"""Trainings: what a run record says, what it guarantees, and what is wrong with it."""
+"""Trainings: the run record, its guarantee, and its mistakes."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ __all__ = ["html"]
 
 
 def html(shown: object) -> str:
-    """Return what a notebook shows of a run record or of findings."""
+    """Return the HTML of a run record or of findings."""
     match shown:
         case RunRecord():
             return card(f"Training: {shown.steps:,} steps", _run(shown))
@@ -29,7 +29,7 @@ def _run(shown: RunRecord) -> Iterator[str]:
     yield facts(
         {
             "Protects": shown.unit,
-            "Nobody can tell apart": relation(shown.neighbors, shown.unit),
+            "Neighbouring tables": relation(shown.neighbors, shown.unit),
             "Records": None if shown.records is None else f"{shown.records:,}",
             "Data set": shown.dataset,
             "Processes": f"{len(shown.ranks)} of {shown.world}" if shown.world > 1 else None,
@@ -50,13 +50,13 @@ def _run(shown: RunRecord) -> Iterator[str]:
         yield warning(_found(len(found)))
         yield from map(_named, found)
     else:
-        yield quiet("Nothing wrong was found in the record.")
+        yield quiet("The record shows no mistake.")
 
 
 def _found(count: int) -> str:
     match count:
         case 0:
-            return "Nothing wrong was found"
+            return "No mistake found"
         case 1:
             return "1 finding"
         case _:

@@ -1,4 +1,4 @@
-"""Pictures, by matplotlib (extra `plots`). Functions over objects; each returns a Figure."""
+"""Pictures with matplotlib (extra `plots`). Each function draws an object and returns a Figure."""
 
 from neyman.plots._svg import to_svg  # first: it says which extra is missing
 

@@ -1,4 +1,4 @@
-"""Pictures of audits: a claim and what scores say of it, bets over time, one run."""
+"""Pictures of audits: a claim with the evidence of scores, bets over time, one run."""
 
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
@@ -41,18 +41,18 @@ _ROOM: Final = 0.9
 
 @plain
 def audit(verdict: Verdict, *, band: CurveBand | None = None) -> Figure:
-    """Draw a claim, the error rates of the tested rule, and what the scores do not exclude.
+    """Draw a claim, the error rates of the tested rule, and the rates that the scores allow.
 
-    To the left both errors, to the right the records found at each false positive rate, on
-    logarithmic axes. The claim is refuted where its whole curve misses the shaded region: a rule
-    has its true rates in there at the confidence of the test.
+    The left panel has both errors. The right panel has the records found at each false positive
+    rate, on logarithmic axes. The shaded region contains the true rates of the rule, at the
+    confidence of the test. The claim is refuted if its whole curve misses the region.
 
     Args:
-        verdict: of `neyman.audit.refute`.
-        band: of `neyman.audit.curve_band` of the same scores: what all thresholds show at once.
+        verdict: a result of `neyman.audit.refute`.
+        band: a result of `neyman.audit.curve_band` for the same scores, over all thresholds.
 
     Raises:
-        InvalidParameter: if it is no verdict, or no band.
+        InvalidParameter: if these are other objects.
     """
     check_type("verdict", verdict, Verdict, "what neyman.audit.refute(...) returns")
     if band is not None:
@@ -125,7 +125,7 @@ def _rates(verdict: Verdict) -> tuple[float, float]:
 
 
 def _closed(line: ErrorRates) -> ErrorRates:
-    """Return a line that goes on to the right at no error."""
+    """Return a line that continues to the right with error 0."""
     return ErrorRates(np.append(line.alpha, 1.0), np.append(line.beta, 0.0))
 
 
@@ -134,10 +134,10 @@ def wealth(test: Sequential) -> Figure:
     """Draw the wealth of a bet against a claim, after each pair of scores.
 
     Args:
-        test: of `neyman.audit.Sequential`.
+        test: a `neyman.audit.Sequential`.
 
     Raises:
-        InvalidParameter: if it is no such test.
+        InvalidParameter: if it is another object.
     """
     check_type("test", test, Sequential, "a neyman.audit.Sequential")
     path = np.concatenate([[1.0], test.wealth])
@@ -165,13 +165,13 @@ def wealth(test: Sequential) -> Figure:
 
 @plain
 def one_run(result: OneRun) -> Figure:
-    """Draw the bounds of one run below the most that its canaries can show, and the guesses.
+    """Draw the bounds of one run below the largest detectable ones, and the guesses.
 
     Args:
-        result: of `neyman.audit.one_run`.
+        result: a result of `neyman.audit.one_run`.
 
     Raises:
-        InvalidParameter: if it is no such result.
+        InvalidParameter: if it is another object.
     """
     check_type("result", result, OneRun, "what neyman.audit.one_run(...) returns")
     picture = figure(8.6, 3.6)
@@ -210,7 +210,7 @@ def _guesses(axes: Axes, result: OneRun) -> None:
 
 
 def _titled(picture: Figure, sentence: str) -> None:
-    """Say the finding, and below it what the lines are."""
+    """Write the finding as title, with the meaning of the lines below."""
     legend(picture)
     line = int(_ROOM * signs(picture.get_figwidth()))
     (said,) = picture.legends

@@ -19,14 +19,14 @@ __all__ = ["tradeoff"]
 def tradeoff(curves: TradeOff | Mapping[str, TradeOff]) -> Figure:
     """Draw trade-off functions: the least type II error at each type I error.
 
-    Each curve is drawn with its bracket: the band between the proved bounds of f, which for closed
-    forms is thinner than the line. The dashed diagonal is guessing.
+    Each curve has a band between its proved bounds, which is thinner than the line for closed
+    forms. The dashed diagonal is guessing.
 
     Args:
-        curves: one, or several by the label of each.
+        curves: a trade-off function, or several by label.
 
     Raises:
-        InvalidParameter: if they are something else.
+        InvalidParameter: if they are anything else.
     """
     alpha = np.concatenate([[0.0], np.geomspace(1e-5, 0.02, 120), np.linspace(0.021, 1.0, 280)])
     picture = figure(4.6, 4.7)

@@ -1,4 +1,4 @@
-"""Pictures of released fields."""
+"""Pictures of released densities of two coordinates."""
 
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
@@ -39,18 +39,18 @@ def heatmap(
 ) -> Figure:
     """Draw a released density of two coordinates.
 
-    Of a kernel estimate, `f.raw` or `f.raw.smooth(...)`, a line is drawn. Inside of it the estimate
-    is above zero beyond what its noise can do, at all points of the grid at once with the
-    probability `level` (see `ReleasedField.band`). Where it is below zero it is shown as zero.
+    A kernel estimate, `f.raw` or `f.raw.smooth(...)`, gets a line. Inside the line the estimate is
+    larger than its noise can explain, at all points of the grid at once with probability `level`
+    (see `ReleasedField.band`). Negative values are drawn as zero.
 
     Args:
-        field: the density as it was handed over, or a kernel estimate; or what a session answered.
-        generator: for the band, which is simulated; by default one of a fixed, public seed. It
-            draws no privacy noise. Of a proper density no band is drawn.
-        level: of the band.
-        points: on each axis.
-        repetitions: of the simulation.
-        labels: of the axes.
+        field: a density, a kernel estimate, or an answer of a session.
+        generator: for the simulated band; by default one with a fixed, public seed. It draws no
+            privacy noise. A proper density has no band.
+        level: the coverage of the band.
+        points: the number of points on each axis.
+        repetitions: the number of simulations.
+        labels: the labels of the axes.
 
     Raises:
         InvalidParameter: if the field has three coordinates, or there are not two labels.
@@ -84,7 +84,7 @@ def heatmap(
 
 
 def draw_field(axes: Axes, field: ProperDensity, labels: tuple[str, str]) -> None:
-    """Draw the density of two coordinates on axes of a picture, with its own scale of colours."""
+    """Draw a density of two coordinates on given axes, with its own colour scale."""
     _colour(axes, field.sides, *field.grid(_COARSE), labels)
 
 

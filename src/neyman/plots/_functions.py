@@ -64,14 +64,14 @@ def density(
 ) -> Figure:
     """Draw a released density with two bands: for its noise, and for the density itself.
 
-    On a domain with a scale the values lie on that scale, and the density is that of the scaled
-    values, such as log x: the area under it is the share of the records.
+    On a domain with a scale, such as log x, it draws the density of the scaled values. The area
+    under it is the share of the records.
 
     Args:
-        function: as it was handed over, or read at another bandwidth; or what a session answered.
-        level: that each band covers everywhere at once; both are estimates.
-        truth: the density without noise, drawn beside. Only for data that are public anyway.
-        label: what the values are.
+        function: a released density, at any bandwidth, or an answer of a session.
+        level: the coverage of each band, everywhere at once; both are estimates.
+        truth: the density without noise, for public data only.
+        label: the label of the values.
     """
     instead = "a density: functional.function(release, functional.DensityFunction)"
     found = found_in(function)
@@ -99,15 +99,15 @@ def survival(
     """Draw a released survival curve with two bands: for its noise, and for noise and sampling.
 
     Args:
-        curve: drawn up to `until`; or what a session answered.
-        generator: for the bands, which are simulated; by default one of a fixed, public seed. It
-            draws no privacy noise: what it simulates is read off the release, and is public.
-        level: that each band covers the whole curve with, at once; both are estimates.
-        repetitions: simulated errors for each.
-        truth: the curve without noise, drawn beside. Only for data that are public anyway.
-        label: what the times are.
-        of: "survival"; or "cumulative_hazard" or "cumulative_incidence" of the same release.
-        cause: of the incidence.
+        curve: a released survival curve, drawn up to `until`, or an answer of a session.
+        generator: for the simulated bands; by default one with a fixed, public seed. It draws no
+            privacy noise, because the simulation uses only the release.
+        level: the coverage of each band, for the whole curve; both are estimates.
+        repetitions: the number of simulations.
+        truth: the curve without noise, for public data only.
+        label: the label of the times.
+        of: "survival", "cumulative_hazard" or "cumulative_incidence".
+        cause: the cause of the incidence.
     """
     instead = "a survival curve: functional.function(release, functional.SurvivalCurve)"
     found = found_in(curve)
@@ -135,17 +135,17 @@ def regression(
 ) -> Figure:
     """Draw a released regression curve with two bands: for its noise, and for noise and sampling.
 
-    Where too few records are to be told from the noise nothing is drawn.
+    Nothing is drawn where noise hides the number of records.
 
     Args:
-        fit: a curve, or what a session answered, read by `gaussian_process`; or another reading of
-            it. The title says which.
-        generator: for the bands, which are simulated; by default one of a fixed, public seed. It
-            draws no privacy noise: what it simulates is read off the release, and is public.
-        level: that each band covers the whole curve with, at once; both are estimates.
-        repetitions: simulated releases for each.
-        truth: the curve without noise, drawn beside. Only for data that are public anyway.
-        labels: of the axes: what x and the response are.
+        fit: a released regression curve or an answer of a session, which is smoothed by
+            `gaussian_process`; or another fit of it. The title names the smoother.
+        generator: for the simulated bands; by default one with a fixed, public seed. It draws no
+            privacy noise, because the simulation uses only the release.
+        level: the coverage of each band, for the whole curve; both are estimates.
+        repetitions: the number of simulations.
+        truth: the curve without noise, for public data only.
+        labels: the labels of x and of the response.
 
     Raises:
         InvalidParameter: if there are not two labels.
@@ -173,18 +173,18 @@ def effects(
     labels: Sequence[str] | None = None,
     response: str = "mean response",
 ) -> Figure:
-    """Draw what each feature adds to the mean response, with intervals at each place.
+    """Draw the contribution of each feature to the mean response, with pointwise intervals.
 
-    Interactions are not drawn: call `curve.effect(k, l)` at places.
+    Interactions are not drawn; evaluate `curve.effect(k, l)` instead.
 
     Args:
-        curve: a released sum of curves; or what a session answered.
-        level: of the intervals, each for its place alone; estimates.
-        labels: what the features are; numbers from 0 by default.
-        response: what the response is.
+        curve: a released sum of curves, or an answer of a session.
+        level: the coverage of each interval, at a single point; they are estimates.
+        labels: the labels of the features; by default numbers from 0.
+        response: the label of the response.
 
     Raises:
-        InvalidParameter: if there are not as many labels as features.
+        InvalidParameter: if the numbers of labels and features differ.
     """
     instead = "a sum of curves: functional.function(release, functional.AdditiveCurve)"
     found = found_in(curve)
@@ -223,7 +223,7 @@ def draw_density(
     label: str | None = None,
     independent: bool = True,
 ) -> None:
-    """Draw a density with its bands; with that for the density where records are independent."""
+    """Draw a density with its bands; that for the density only if records are independent."""
     noise = function.band(level, "noise")
     whole = function.band(level, "density") if independent else None
     curve = Band((noise.x,), function(noise.x), noise.lower, noise.upper, noise.width)
@@ -326,7 +326,7 @@ def _draw(
     *,
     outer: str = "noise and sampling",
 ) -> None:
-    """Draw the bands, the curve, and the true one where it is given."""
+    """Draw the bands, the curve, and the true curve if it is given."""
     said = f"{100 * level:g} % band of the whole curve"
     bands = [(noise, f"noise, {said}", 0.4)]
     if total is not None:
@@ -343,9 +343,9 @@ def _draw(
 
 
 def _kept(*curves: Array) -> npt.NDArray[np.intp]:
-    """Return as many places as a picture can show: of each stretch the least and the largest value.
+    """Return as many points as a picture can show: the least and the largest value of each stretch.
 
-    So a peak that is narrower than a stretch stays as high as it is.
+    So narrow peaks keep their height.
     """
     size = curves[0].size
     if size <= _MOST_POINTS:

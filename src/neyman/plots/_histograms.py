@@ -124,14 +124,14 @@ def heat(shown: Presented, side: Side, edges: dict[str, Edges]) -> Figure:
 
 
 def _left_out(shown: Presented, states: Sequence[RowState]) -> str:
-    """Return why rows are left out, each reason once."""
+    """Return why rows are suppressed, each reason once."""
     return ", ".join(
         dict.fromkeys(shown.rule.instead_of(state) for state in states if state.left_out)
     )
 
 
 def _grey(axes: Axes, left_out: str, *, marked: bool) -> None:
-    """Say what grey bars and gaps are."""
+    """Return the meaning of grey bars and gaps."""
     said = "grey: noise alone could have made it" if marked else ""
     said += ("; " if said and left_out else "") + (f"gaps: {left_out}" if left_out else "")
     axes.text(1, 1.01, said, transform=axes.transAxes, ha="right", color=NOTE, fontsize=9)

@@ -1,4 +1,4 @@
-"""Guarantees to draw, each with its label."""
+"""Guarantees with their labels."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -10,10 +10,10 @@ __all__ = ["labelled"]
 
 
 def labelled(curves: TradeOff | Mapping[str, TradeOff]) -> Mapping[str, TradeOff]:
-    """Return guarantees by label; one alone is labelled by what it is.
+    """Return guarantees by label; the label of a single one is its text.
 
     Raises:
-        InvalidParameter: if something else is among them.
+        InvalidParameter: if one is anything else.
     """
     instead = 'a guarantee such as gdp(1), or several by label: {"one": gdp(1), "two": pure_dp(1)}'
     check_type("curves", curves, TradeOff | Mapping, instead)

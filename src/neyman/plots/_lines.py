@@ -25,13 +25,13 @@ _POINTS: Final = 65
 
 
 def lines(shown: Presented) -> Figure | None:
-    """Draw the line of each group, a panel each, with a band for the noise.
+    """Draw the line of each group in its own panel, with a band for the noise.
 
-    The intervals of intercept and slope hold at once, so a line within both of them lies in the
-    band at every place: the band covers the whole line at least as often as they do.
+    The intervals of intercept and slope hold together, so a line within both of them is in the band
+    everywhere. The band covers the whole line at least as often as they do.
 
     Returns:
-        None of several features, or too many groups for a panel each.
+        None if there are several features, or too many groups.
     """
     question = shown.release.question
     (side,) = shown.release.sides

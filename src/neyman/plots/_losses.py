@@ -23,18 +23,18 @@ _GAP = 4
 
 
 def privacy_loss(curve: TradeOff, *, epsilon: float) -> Figure:
-    """Draw the law of the privacy loss L = log dQ/dP under both datasets, and delta at an epsilon.
+    """Draw the distribution of the privacy loss L = log dQ/dP, and delta at an epsilon.
 
-    Density as lines, atoms as stems of their mass, masses at infinity in words. Beyond epsilon, the
-    area between q and e^epsilon p is delta(epsilon), with what the atoms and infinity add:
+    Lines are densities, stems are atoms with their mass, and masses at infinity are in words.
+    Beyond epsilon, the area between q and e^epsilon p, with the atoms and infinity, is delta:
 
         delta(epsilon) = integral of (1 - e^(epsilon - L)) over L > epsilon, under Q
 
-    Both directions are drawn where they differ. The laws are estimates; delta is a proved bound.
+    If the two directions differ, both are drawn. The laws are estimates; delta is a proved bound.
 
     Args:
         curve: the guarantee.
-        epsilon: finite, of at least 0.
+        epsilon: a finite number of at least 0.
 
     Raises:
         InvalidParameter: if epsilon is not in [0, infinity).

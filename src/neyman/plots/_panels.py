@@ -1,4 +1,4 @@
-"""Several rows of pictures in one: a panel a statistic, a coefficient or a margin."""
+"""Pictures with several panels: for statistics, coefficients or margins."""
 
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
@@ -24,9 +24,9 @@ _WIDEST = 10.4
 
 
 def coefficients(shown: Presented) -> Figure:
-    """Draw a linear regression, one panel a term, for their units differ.
+    """Draw a linear regression with a panel for each term, because their units differ.
 
-    The bars are noise intervals of all coefficients of a group at once.
+    The bars are simultaneous noise intervals of all coefficients of a group.
     """
     (side,) = shown.release.sides
     names = [str(name) for name in side.columns["term"]]
@@ -48,7 +48,7 @@ def coefficients(shown: Presented) -> Figure:
 
 
 def margins(shown: Presented) -> Figure:
-    """Draw a contingency table, one panel for the cells and for each margin: scales differ."""
+    """Draw a contingency table with a panel for the cells and each margin, as scales differ."""
     (side,) = shown.release.sides
     places: dict[str, list[int]] = {}
     for place, margin in enumerate(shown.margins):
@@ -64,7 +64,7 @@ def margins(shown: Presented) -> Figure:
 
 
 def together(shown: Presented) -> Figure:
-    """Draw several statistics of the same groups, one panel each."""
+    """Draw several statistics of the same groups, each in its own panel."""
     drawn = {
         words(shown.sentence(side), SENTENCE): rows_of(shown, side) for side in shown.release.sides
     }

@@ -8,7 +8,10 @@ from typing import cast
 import numpy as np
 from matplotlib.figure import Figure
 
+from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
+from neyman.functional._abstract import Released
+from neyman.functional._answers import Answer, release_of
 from neyman.plots._axes import number_axis
 from neyman.plots._rows import interval_of, label_width, numbers_of, tick_labels
 from neyman.plots._style import (
@@ -27,23 +30,35 @@ from neyman.plots._style import (
 from neyman.publish import Presented
 from neyman.released import Release
 
-__all__ = ["quantiles"]
+__all__ = ["presented", "quantiles"]
+
+
+def presented(release: Released | Answer) -> Presented:
+    """Return a release, or the release of a session's answer, with the default presentation.
+
+    Raises:
+        InvalidParameter: if it is anything else.
+    """
+    own = release_of(release)
+    check_type("release", own, Release, "what release(query, noise, ledger, entry=...) returned")
+    found = cast("Release", own)
+    return Presented(found.entry, found)
 
 
 @plain
-def quantiles(release: Release | Presented) -> Figure:
-    """Draw released quantiles, of each group rising from the least to the largest.
+def quantiles(release: Release | Presented | Answer) -> Figure:
+    """Draw released quantiles, for each group from the least to the largest.
 
-    The dark bars are intervals for the noise, the light ones for noise and sampling. A group whose
-    number of rows is not told from its noise, or which a rule leaves out, has words in their place.
+    Dark bars are intervals for the noise, light ones for noise and sampling. If noise hides the
+    number of rows of a group, or a rule suppresses it, the picture says so instead.
 
     Args:
-        release: of `publish.quantiles`; or as `publication.presented()` gives it.
+        release: a release of quantiles, or a presented one from `publication.presented()`.
 
     Raises:
         InvalidParameter: if it is a release of something else.
     """
-    shown = release if isinstance(release, Presented) else Presented(release.entry, release)
+    shown = release if isinstance(release, Presented) else presented(release)
     question = shown.release.question
     if question.statistic != "quantile":
         raise InvalidParameter(

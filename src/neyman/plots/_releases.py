@@ -4,18 +4,16 @@
 # pyright: reportUnknownMemberType=false
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 from matplotlib.figure import Figure
 
-from neyman.arguments import check_type
 from neyman.errors import InvalidParameter
-from neyman.functional._abstract import Released
-from neyman.functional._answers import Answer, release_of
+from neyman.functional._answers import Answer
 from neyman.plots._histograms import bars, bins_of, heat
 from neyman.plots._lines import lines
 from neyman.plots._panels import coefficients, margins, together
-from neyman.plots._quantiles import quantiles
+from neyman.plots._quantiles import presented, quantiles
 from neyman.plots._released_functions import FUNCTIONS
 from neyman.plots._rows import height, label_width, rows_of
 from neyman.plots._style import LEGEND, SENTENCE, figure, legend, plain, signs, turned, words
@@ -39,27 +37,31 @@ def released(
 ) -> Figure:
     """Draw a released statistic with its noise intervals.
 
-    One row a group; bars between their edges where the groups are the bins of one column, a heat
-    map where they are those of two. Several statistics at once have a panel each, and so has each
-    term of a linear regression on several columns, and each margin of a crosstab; one on a single
-    column is drawn as a line, with the band that the intervals of both coefficients give. Quantiles
-    are drawn as `quantiles` does; a density as `density` does, at the bandwidth that the release
-    chooses; a density of two columns as `heatmap` draws the nearest proper one, of three that of
-    the first two; survival and regression curves with the bands that `survival` and `regression`
-    draw, from 100 simulated releases each and a fixed, public seed, that for sampling only where no
-    unit has several rows. Lines and functions by group have a panel each, up to 12.
+    | release | picture |
+    |---|---|
+    | groups | one row for each group |
+    | bins of one column; of two | bars; a heat map |
+    | several statistics, or a crosstab | one panel for each statistic or margin |
+    | linear regression on one column | a line, with the band of both coefficients |
+    | linear regression on several columns | one panel for each term |
+    | quantiles | as `quantiles` |
+    | density | as `density`, at the bandwidth that the release chooses |
+    | density of two or three columns | as `heatmap`, of the proper density of the first two |
+    | survival and regression curves | as `survival` and `regression` |
+
+    Bands come from 100 simulated releases with a fixed, public seed; the band for sampling is drawn
+    only if no unit has several rows. Lines and functions by group have a panel each, up to 12.
 
     Args:
-        release: of any question, or what a session answered; or with the words, order and rule of
-            a publication, as `publication.presented()` gives it.
-        truth: exact values in the order of the release, drawn beside: of one statistic. Only for
-            data that are public anyway: whoever sees them needs no release.
+        release: a release of any question, an answer of a session, or a presented release from
+            `publication.presented()`.
+        truth: exact values of one statistic, in the order of the release, for public data only.
 
     Raises:
-        InvalidParameter: if it is a release of another function, or of one that its noise hides, or
-            true values are given for what has no place for them.
+        InvalidParameter: if the function has no picture, or its noise hides it, or the picture does
+            not take true values.
     """
-    shown = release if isinstance(release, Presented) else _presented(release_of(release))
+    shown = release if isinstance(release, Presented) else presented(release)
     statistic, sides = shown.release.question.statistic, shown.release.sides
     several = statistic == "together"
     if truth is not None and (several or statistic in _PICTURES):
@@ -93,11 +95,3 @@ def released(
     if truth is not None:
         legend(picture)
     return picture
-
-
-def _presented(release: Released) -> Presented:
-    check_type(
-        "release", release, Release, "what release(query, noise, ledger, entry=...) returned"
-    )
-    own = cast("Release", release)
-    return Presented(own.entry, own)

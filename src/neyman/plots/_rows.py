@@ -1,4 +1,4 @@
-"""Values with intervals, one row a group."""
+"""Values with intervals, one row for each group."""
 
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
@@ -37,15 +37,15 @@ _BESIDE = 0.35
 @final
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What is drawn of one statistic.
+    """The rows of one statistic.
 
     Attributes:
-        labels: of the rows.
-        values: NaN where none is.
-        intervals: of the noise, lower and upper.
-        marked: which of them noise alone could have made, drawn in grey.
-        instead: words in the place of what is left out; empty of what is drawn.
-        interval: what the bars are, such as "95 % noise interval".
+        labels: the labels of the rows.
+        values: the values, NaN if there is none.
+        intervals: the lower and upper ends of the noise intervals.
+        marked: whether noise alone could have made the value, which is then grey.
+        instead: the text that replaces a suppressed value; "" otherwise.
+        interval: the meaning of the bars, such as "95 % noise interval".
     """
 
     labels: Sequence[str]

@@ -1,7 +1,7 @@
-"""How every picture looks. Figures are made without pyplot, so no state is shared.
+"""The style of all pictures. Figures are made without pyplot, so they share no state.
 
-Text of a user, a spec or the data is shown sign by sign: no formula is read in it (a key may be
-"$25k_$50k"), no TeX is run, and nothing in it stops a picture.
+Text from users, specs or data is drawn literally: it may look like a formula
+("$25k_$50k"), no TeX is run, and no text can stop a picture.
 """
 
 # matplotlib's stubs leave many parameters untyped.
@@ -80,10 +80,10 @@ P = ParamSpec("P")
 
 
 class Picture(Figure):
-    """A figure that is drawn without warnings of what its text holds.
+    """A figure that is drawn without warnings about its text.
 
-    A notebook shows it as it is: `%matplotlib inline` is not needed, and where it is on, it draws
-    the figure once and not twice. Figures of pyplot stay as they are.
+    A notebook shows it without `%matplotlib inline`, and with it only once. Figures of pyplot are
+    not affected.
     """
 
     @override
@@ -106,7 +106,7 @@ def figure(wide: float, high: float) -> Figure:
 
 
 def plain(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Have a function return a figure in whose text nobody reads a formula."""
+    """Decorate a function so that its figure draws all text literally."""
     asked = plain_calls(draw)
 
     @wraps(draw)
@@ -127,13 +127,13 @@ def plain(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def words(shown: object, most: int = _NAME) -> str:
-    """Return a name from a user, a spec or the data as it can stand in a sentence of a picture.
+    """Return a name from users, specs or data as text for a picture.
 
-    matplotlib leaves out of legends what begins with an underscore, or is empty.
+    matplotlib leaves names out of legends if they are empty or begin with an underscore.
 
     Args:
         shown: the name.
-        most: columns of text that it takes at most.
+        most: the most columns of text.
     """
     text = shortened(shown, most)
     return f" {text}" if text.startswith("_") or not text else text

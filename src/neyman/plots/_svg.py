@@ -1,4 +1,4 @@
-"""A picture as SVG: text stays text, a page can change its colours, a narrow screen can read it."""
+"""Pictures as SVG with real text, colours that a page can change, and narrow versions."""
 
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -33,15 +33,15 @@ _SIGN: Final = 6.0
 def to_svg(
     picture: Figure, *, width: float | None = None, words: Callable[[str], str] = str
 ) -> str:
-    """Return the figure as an SVG element that can stand in a page.
+    """Return a figure as an SVG element for a page.
 
-    Colours are attributes, so that the style of a page can change them, as on dark paper.
+    Colours are attributes, so the style of a page can change them, for example in dark mode.
 
     Args:
         picture: any figure.
-        width: in inches; a wider figure of one panel is laid out anew at it, with shorter lines of
-            text. As it is by default.
-        words: what each text of it becomes, such as its translation; as it is by default.
+        width: the width in inches. A wider figure with one panel is laid out again with shorter
+            lines. By default the figure does not change.
+        words: a function that replaces each text, such as a translation. By default none.
     """
     _rewritten(picture, width, words)
     buffer = io.StringIO()

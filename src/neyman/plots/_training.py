@@ -23,17 +23,17 @@ _MOST_SHADED: Final = 40
 
 @plain
 def epsilon_over_steps(run: RunRecord, *, delta: Real, points: int = 100) -> Figure:
-    """Draw epsilon along a training, with every second phase shaded.
+    """Draw epsilon during a training, with every second phase shaded.
 
-    The line is an upper bound at each step, for all steps so far together.
+    The line is an upper bound at each step, for all steps up to it.
 
     Args:
         run: the training.
-        delta: in [0, 1).
-        points: along the line.
+        delta: the delta of epsilon, in [0, 1).
+        points: the number of points of the line.
 
     Raises:
-        InvalidParameter: if it is no record, or a number is outside.
+        InvalidParameter: if it is no run record, or a number is out of range.
     """
     check_type("run", run, RunRecord, "a RunRecord, such as training.RunRecord.read(path)")
     chance = exact(delta, "delta")

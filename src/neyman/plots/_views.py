@@ -1,4 +1,4 @@
-"""Pictures of the other views: the privacy profile and Rényi divergences."""
+"""Pictures of the privacy profile and of Rényi divergences."""
 
 # matplotlib's stubs leave many parameters untyped.
 # pyright: reportUnknownMemberType=false
@@ -25,14 +25,14 @@ _LEAST_ORDER = 2
 
 @plain
 def profile(curves: TradeOff | Mapping[str, TradeOff], *, epsilon: float) -> Figure:
-    """Draw privacy profiles: delta at each epsilon, on a logarithmic axis, with their brackets.
+    """Draw privacy profiles: delta at each epsilon, on a logarithmic axis, with proved bounds.
 
     Args:
-        curves: one, or several by the label of each.
-        epsilon: the largest that is drawn; positive.
+        curves: a trade-off function, or several by label.
+        epsilon: the largest epsilon; positive.
 
     Raises:
-        InvalidParameter: if it is not, or the curves are something else.
+        InvalidParameter: if epsilon is not positive, or the curves are anything else.
     """
     if not 0 < epsilon < math.inf:
         raise InvalidParameter(f"epsilon must be a positive number; got {epsilon!r}")
@@ -53,17 +53,17 @@ def profile(curves: TradeOff | Mapping[str, TradeOff], *, epsilon: float) -> Fig
 
 @plain
 def renyi(curves: TradeOff | Mapping[str, TradeOff], *, order: float) -> Figure:
-    """Draw Rényi divergences by order, both axes logarithmic, with their brackets.
+    """Draw Rényi divergences by order, both axes logarithmic, with their proved bounds.
 
-    A curve of which mass betrays the dataset outright has none above order 1, and its line is left
-    out; the legend says so.
+    If some outcomes reveal the dataset with certainty, the divergence is infinite above order 1.
+    Such a curve has no line, and the legend says so.
 
     Args:
-        curves: one, or several by the label of each.
-        order: the largest that is drawn; at least 2.
+        curves: a trade-off function, or several by label.
+        order: the largest order; at least 2.
 
     Raises:
-        InvalidParameter: if it is not, or the curves are something else.
+        InvalidParameter: if the order is below 2, or the curves are anything else.
     """
     if not _LEAST_ORDER <= order < math.inf:
         raise InvalidParameter(f"order must be a number of at least 2; got {order!r}")
@@ -85,7 +85,7 @@ def renyi(curves: TradeOff | Mapping[str, TradeOff], *, order: float) -> Figure:
 
 
 def _bounds(curve: TradeOff, answer: Array) -> tuple[Array, Array]:
-    """Return both sides of a view, which are one where it is an estimate."""
+    """Return both bounds of a view, which are equal for an estimate."""
     if not curve.certified:
         return answer, answer
     lower, upper = answer

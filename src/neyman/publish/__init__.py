@@ -1,4 +1,4 @@
-"""What a user asks for: a spec of private statistics, planned, priced and published."""
+"""Publishing: specs, plans, previews, rehearsals and questions of private statistics."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from neyman.publish._template import json_schema as json_schema
     from neyman.publish._template import template as template
 
-# Loaded at its first use: what a spec is made of takes as long to load as all the rest.
+# Imported when first used: specs take as long to import as everything else.
 _HOMES = {
     "_bias": ("Bias", "bias"),
     "_compile": ("plan",),
@@ -125,11 +125,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load a name at its first use."""
+    """Import a name when it is first used."""
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if _HOME_OF[name] in _OF_SPECS:
-        # It says which extra is missing.
+        # Its error names the missing extra.
         import_module(f"{__name__}._section")
     return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
 

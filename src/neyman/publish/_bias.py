@@ -1,4 +1,4 @@
-"""What bounds cost: an answer of public data with them and without, before anything is spent."""
+"""The bias from limits and bounds: an answer about public data with and without them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,23 +14,23 @@ from neyman.tables import Bounds, Rows, Table
 __all__ = ["Bias", "bias"]
 
 _SHOWN = 20
-# What the readings of statistics call the ends of intervals.
+# The suffixes of columns about noise.
 _OF_NOISE = ("stddev", "lower", "upper")
-# What says which number of a group a row is.
+# The columns that label the numbers of a group.
 _ASKED = ("probability",)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """An estimate: what contribution bounds and clamping did to an answer of public data.
+    """An estimate of the bias from contribution limits and clipping, on public data.
 
     Attributes:
-        columns: of each group its keys; of each number of the answer, as found within the bounds,
-            `NAME`, how much of it is due to rows left out, `NAME_truncation`, and how much to
-            values moved to their bounds, `NAME_clamping`, where the public table has bounds of its
-            own. The answer without bounds is the first less the other two.
-        keys: which of the columns are those of the groups.
+        columns: the keys of each group and, for each number of the answer, its value under limits
+            and bounds, `NAME`; the part due to dropped rows, `NAME_truncation`; and the part due to
+            clipped values, `NAME_clamping`, if the public table has its own bounds. The answer
+            without limits and bounds is the first minus the other two.
+        keys: the names of the columns with keys.
     """
 
     columns: Columns
@@ -41,49 +41,48 @@ class Bias:
 
 
 def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias:
-    """Estimate what the bounds of a table do to an answer, on public or simulated data.
+    """Estimate the bias of an answer from limits and bounds, on public or simulated data.
 
-    With A the answer of the public data under all bounds, B without contribution bounds, C with
-    the public table's own, wider bounds:
+    Let A be the answer under limits and bounds, B without contribution limits, and C also with the
+    wider bounds of the public table:
 
         truncation = A - B,   clamping = B - C
 
-    The private rows are not asked, and nothing is charged. The public rows are, and the answers of
-    them come without noise: who calls private rows public publishes them. The same table or file
-    is refused; that a frame by another name, or a database and a file, hold the same rows is not
-    seen.
+    The private rows are not read, and nothing is charged. The answers about the public rows have no
+    noise, so do not pass private rows as public ones. The same table or file is refused. The check
+    does not recognise the same rows in a frame with another name, or in both a database and a file.
 
     Args:
-        ask: asks the question of a table, as in `lambda t: t.mean("delay", by=keys)`; filters and
-            made columns belong in it.
-        table: the private one, which says unit and bounds.
-        public: data like the private ones that need no protection, last year's published table or
-            simulated rows, opened with unit=Rows() and with bounds that clamp nothing, of the
-            columns that the question uses. Without bounds clamping is not estimated. Of a joined
-            table, or one whose unit another table names, public rows that are joined in the same
-            steps with public tables; the limits of their unit play no part.
+        ask: a function that returns the question about a table, such as
+            `lambda t: t.mean("delay", by=keys)`, with its filters and computed columns.
+        table: the private table, with its unit and bounds.
+        public: similar data that need no protection, such as a published table of last year or
+            simulated rows, opened with unit=Rows(), and with bounds that clip no value in the
+            columns of the question. Without bounds, clamping is not estimated. If the private
+            table is joined, or another table names its unit, join the public rows in the same steps
+            with public tables; the limits of their unit are not used.
 
     Raises:
-        InvalidParameter: if `public` is the private data, or `ask` asks of other rows than it is
-            given, or of numbers that depend on the bounds, as coefficients between them do.
-        InvalidTable: if the public data are not made in the same steps, or do not fit the question.
-        UnknownColumn: if the public data lack a column.
+        InvalidParameter: if `public` is the private data, or `ask` uses other rows than its
+            argument, or numbers that depend on the bounds, such as coefficients of a density.
+        InvalidTable: if the public data have other steps, or do not fit the question.
+        UnknownColumn: if the public data do not have a column.
 
-    Error: an estimate. It says nothing of the private data but how they would behave if they were
-        like the public ones. Values beyond wide bounds are clamped by those.
+    Error: an estimate: the bias of the private data if they resemble the public ones. Values
+        beyond the wider bounds are clipped to these.
     """
     if not callable(ask):
         raise InvalidParameter(
-            f"ask of type {type(ask).__name__} was given; write what asks the question of a table, "
-            "such as lambda t: t.count()"
+            f"ask must be a function of a table; got {type(ask).__name__}. Write such as "
+            "lambda t: t.count()"
         )
     check_type("table", table, Table, "the private table, from open_table(...)")
     check_type("public", public, Table, "a public table, from open_table(...)")
     _refuse_unlike(table, public)
     if not set(public.engine.identities).isdisjoint(table.engine.identities):
         raise InvalidParameter(
-            "the public data are the table itself, and its answers would be shown without noise; "
-            "write other data, published or simulated"
+            "public must be other data than the table, because its answers have no noise; got the "
+            "table itself. Write published or simulated data"
         )
     free = replace(public, unit=Rows(), bounds=table.bounds)
     questions = [ask(replace(free, unit=table.unit)), ask(free)]
@@ -97,29 +96,29 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
 
 
 def _wide(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Aggregate:
-    """Ask under the public table's own bounds, and say of a mistake that it is in these."""
+    """Return the question under the bounds of the public table."""
     try:
         return ask(replace(public, unit=Rows()))
     except InvalidTable as error:
         raise type(error)(
-            f"{error}. The public table bounds {_named(public.bounds)}, and the private one "
-            f"{_named(table.bounds)}; open the public one with wide bounds of every column that "
-            "the question uses, or of none"
+            f"{error}. The public table has bounds for {_named(public.bounds)}, and the private "
+            f"one for {_named(table.bounds)}. Open the public one with wide bounds for every "
+            "column of the question, or for none"
         ) from error
 
 
 def _refuse_unlike(table: Table, public: Table) -> None:
-    """Refuse tables whose rows are not made in the same steps, for they are not alike then."""
+    """Refuse public rows that were not made in the same steps as the private ones."""
     if table.view.made and table.view.made != public.view.made:
         raise InvalidTable(
-            "the table was made of another by filters, expressions or joins, and the public one "
-            "not in the same steps; join both alike before, public tables with the public one, and "
-            "make filters and columns of both alike, or in ask: lambda t: t.where(...).count()"
+            "public must have the same filters, expressions and joins as the table; it has others. "
+            "Apply the same steps to both, with public tables in the joins, or apply filters in "
+            "ask: lambda t: t.where(...).count()"
         )
     if table.unit.through is not None and public.unit.through is None:
         raise InvalidTable(
-            f"the table finds {table.unit.entity!r} by a foreign key, and the public one does not; "
-            "open it with a ForeignKey to a public table as well: unit=Entity(ForeignKey(...), ...)"
+            f"public must find {table.unit.entity!r} by a foreign key, as the table does; it has "
+            "none. Open it with unit=Entity(ForeignKey(...), ...) to a public table"
         )
 
 
@@ -128,22 +127,22 @@ def _named(names: Mapping[str, Bounds]) -> str:
 
 
 def _refuse_other_rows(questions: Sequence[Aggregate], public: Table) -> None:
-    """Refuse what is not asked of the public rows alone, for answers come without noise.
+    """Refuse questions about other rows than the public ones, because answers have no noise.
 
     Raises:
         InvalidParameter: if `ask` reads other rows.
-        InvalidTable: if it asks by groups that nobody declared.
+        InvalidTable: if the groups are not declared.
     """
     for question in questions:
         if question.source != public.engine.identity:
             raise InvalidParameter(
-                "ask(t) asks of other rows than those of the table t that it is given, and their "
-                "answers would be shown without noise; ask of t alone: lambda t: t.count()"
+                "ask(t) must use the rows of its argument t alone, because answers have no noise; "
+                "it uses others. Write lambda t: t.count()"
             )
         if question.unknown is not None:
             raise InvalidTable(
-                "answers by unknown groups were asked for, and those with bounds and without may "
-                "be of other groups; declare them: by=Keys({...})"
+                "groups must be declared, because answers with and without bounds may have "
+                "different ones; they are not. Write by=Keys({...})"
             )
 
 
@@ -156,8 +155,9 @@ def _compared(keys: Columns, answers: Sequence[Columns]) -> Columns:
     causes = ("truncation", "clamping")
     if any({*map(len, one.values())} != {*map(len, answers[0].values())} for one in answers):
         raise InvalidParameter(
-            "ask(t) asks of other numbers where bounds are wider, as a density between them does; "
-            "write domain=... in the question, or open the public table without bounds"
+            "ask(t) must give the same numbers under wider bounds; it does not, as a density "
+            "between the bounds. Write domain=... in the question, or open the public table "
+            "without bounds"
         )
     for name, first in answers[0].items():
         if name.endswith(_OF_NOISE):

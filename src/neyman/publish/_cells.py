@@ -1,16 +1,16 @@
-"""Counts of cells that add up, and least squares on all margins of a table at once.
+"""Counts of cells that add up, and least squares over all margins of a table.
 
-Sums of `Cells` are exact, as doubles and in any order.
+Sums of `Cells` are exact, in doubles and in any order.
 
 Least squares. Let x be the table, of n_1 ... n_d cells, and y_S = M_S x + noise of variance v_S a
-margin: the sums over the axes that are not in S. The normal matrix  A = sum_S M_S^T M_S / v_S  is
-diagonal in every product of orthonormal bases, one an axis, whose first vectors are constant; here
-in those of the cosine transform. At a coefficient k, which is not 0 on the axes T,
+margin: the sums over the axes outside S. The normal matrix  A = sum_S M_S^T M_S / v_S  is
+diagonal in every product of orthonormal bases, one for each axis, whose first vectors are constant;
+here that of the cosine transform. At a coefficient k that is nonzero on the axes T,
 
     A_k = sum over S containing T of  (product of n_i, i not in S) / v_S
 
-and so  x = C^T (C sum_S M_S^T y_S / v_S) / A, of covariance  C^T (1 / A) C,  is the unbiased linear
-estimate of least variance of every linear function (Gauss and Markov).
+so  x = C^T (C sum_S M_S^T y_S / v_S) / A, with covariance  C^T (1 / A) C,  is the unbiased linear
+estimate with the least variance for every linear function (Gauss and Markov).
 """
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
 
@@ -42,7 +42,7 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 
 NoisyMargin: TypeAlias = tuple[frozenset[int], Floats, float]
-"""The axes of a margin, its counts with these axes in their order, the variance of their noise."""
+"""The axes of a margin, its counts along these axes, and the variance of their noise."""
 
 _Number = TypeVar("_Number", np.int64, np.float64)
 
@@ -56,9 +56,9 @@ class Cells:
     """A count for each combination of keys, a whole multiple of 2^-`digits`.
 
     Attributes:
-        keys: the cells, every combination.
-        counts: in steps of 2^-digits, one for each cell, the last column running fastest.
-        digits: binary digits after the point.
+        keys: the cells: every combination of keys.
+        counts: the counts in steps of 2^-digits, with the last column fastest.
+        digits: the binary digits after the point.
     """
 
     keys: Keys
@@ -67,14 +67,14 @@ class Cells:
 
     @classmethod
     def of(cls, keys: Keys, values: Floats) -> Self:
-        """Round counts to so many digits after the point that all sums are exact in doubles."""
+        """Round counts to digits for which all sums are exact in doubles."""
         size = math.fsum(np.abs(values).ravel().tolist()) + values.size
         digits = max(min(_DIGITS - math.ceil(math.log2(size)) - 1, _FINEST), 0)
         return cls(keys, np.rint(np.ldexp(values, digits)).astype(np.int64).reshape(-1), digits)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many keys each column has."""
+        """The number of keys of each column."""
         return tuple(map(len, self.keys.domains))
 
     @property
@@ -88,14 +88,14 @@ class Cells:
         return math.ldexp(int(self.counts.sum()), -self.digits)
 
     def axes(self, columns: tuple[str, ...]) -> list[int]:
-        """Return where the columns stand among all."""
+        """Return the positions of the columns."""
         return [self.keys.columns.index(name) for name in columns]
 
     def margin(self, columns: tuple[str, ...]) -> "Cells":
-        """Return sums over all other columns.
+        """Return the sums over all other columns.
 
         Raises:
-            InvalidTable: if there is no such column, or none is named: that is `total`.
+            InvalidTable: if a column is unknown, or none is named; use `total` then.
         """
         kept = self.keys.project(*columns)
         axes = self.axes(columns)
@@ -104,16 +104,16 @@ class Cells:
         return Cells(kept, in_order(sums, axes).reshape(-1), self.digits)
 
     def place(self, named: Mapping[str, object]) -> tuple[int, ...]:
-        """Return where a cell stands, an index for each column.
+        """Return the index of a cell in each column.
 
         Raises:
-            InvalidTable: if not every column is named, or has no such key.
+            InvalidTable: if a column is missing, or a key is unknown.
         """
         columns = self.keys.columns
         if sorted(named) != sorted(columns):
             raise InvalidTable(
-                f"a cell of {', '.join(columns)} was named by {', '.join(named) or 'nothing'}; "
-                "write each column once"
+                f"a cell must have a key for each of {', '.join(columns)}; got "
+                f"{', '.join(named) or 'none'}. Write each column once"
             )
         parts = zip(columns, self.keys.domains, strict=True)
         return tuple(domain.find(named[name], name) for name, domain in parts)
@@ -122,13 +122,13 @@ class Cells:
 def noisy_margin(
     by: Keys, names: Sequence[str], counts: npt.ArrayLike, variance: float
 ) -> NoisyMargin:
-    """Return counts of a margin, or of the cells, as `least_squares` takes them.
+    """Return the counts of a margin, or of the cells, for `least_squares`.
 
     Args:
         by: the cells.
-        names: of the margin's columns, the last one running fastest.
-        counts: of its groups.
-        variance: of the noise on each.
+        names: the columns of the margin, with the last fastest.
+        counts: the counts of its groups.
+        variance: the variance of the noise on each count.
     """
     axes = [by.columns.index(name) for name in names]
     table = np.asarray(counts, np.float64).reshape([len(by.domains[axis]) for axis in axes])
@@ -136,7 +136,7 @@ def noisy_margin(
 
 
 def in_order(table: npt.NDArray[_Number], axes: list[int]) -> npt.NDArray[_Number]:
-    """Return a table whose axes, once sorted, stand as they were asked for."""
+    """Return a table with sorted axes, transposed to the given order."""
     return np.transpose(table, np.argsort(np.argsort(axes)))
 
 
@@ -147,7 +147,7 @@ def cosines(table: Floats) -> Floats:
     """Return the orthonormal cosine transform, C x."""
     from scipy.fft import dctn
 
-    # Of a single number it is that number; SciPy knows no transform of no axes.
+    # SciPy has no transform of a single number, which is that number.
     return np.asarray(dctn(table, norm="ortho")) if table.ndim else table
 
 
@@ -159,7 +159,7 @@ def _table_of(coefficients: Floats) -> Floats:
 
 
 def slab(axes: Set[int], dimensions: int) -> tuple[slice | int, ...]:
-    """Return where the coefficients are that are constant on all other axes."""
+    """Return the index of the coefficients that are constant on all other axes."""
     return tuple(slice(None) if i in axes else 0 for i in range(dimensions))
 
 
@@ -167,10 +167,10 @@ def least_squares(shape: Sequence[int], margins: Sequence[NoisyMargin]) -> tuple
     """Return the table and its precision A, both of `shape`.
 
     Args:
-        shape: of the table.
-        margins: one of them of all axes.
+        shape: the shape of the table.
+        margins: the margins; one of them has all axes.
 
-    Error: relatively some 1e-15 log(cells), of the largest cell.
+    Error: about 1e-15 log(cells), relative to the largest cell.
     """
     pulled, precision = np.zeros(tuple(shape)), np.zeros(tuple(shape))
     for axes, margin, variance in margins:
@@ -182,10 +182,10 @@ def least_squares(shape: Sequence[int], margins: Sequence[NoisyMargin]) -> tuple
 
 
 def nonnegative(table: Floats, precision: Floats, total: float) -> Floats:
-    """Return the table z >= 0 of this total that is nearest, in (z - x)^T A (z - x).
+    """Return the table z >= 0 with this total that minimises (z - x)^T A (z - x).
 
-    With one precision for all it is exact; else by alternating directions, until the two of them
-    differ by less than 10^-4 of a cell's standard deviation.
+    With equal precisions it is exact; otherwise it is found by alternating directions, up to 10^-4
+    of the standard deviation of a cell.
     """
     found = on_simplex(table, total)
     inner = precision.ravel()[1:]
@@ -206,7 +206,7 @@ def nonnegative(table: Floats, precision: Floats, total: float) -> Floats:
 
 
 def on_simplex(table: Floats, total: float) -> Floats:
-    """Return the nearest table without negative cells of a total >= 0: max(x - t, 0)."""
+    """Return the nearest table without negative cells and with this total: max(x - t, 0)."""
     cells = np.sort(table, axis=None)[::-1]
     cuts = (np.cumsum(cells) - total) / np.arange(1, len(cells) + 1)
     last = int(np.flatnonzero(cells >= cuts)[-1])

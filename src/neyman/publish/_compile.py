@@ -1,4 +1,4 @@
-"""From a spec to a plan."""
+"""Turns a spec into a plan."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -36,9 +36,9 @@ __all__ = ["plan", "private_files", "queries_of"]
 
 
 def _divided_by_shares(asked: Sequence[QueryOnTable], budget: Budget) -> tuple[QueryOnTable, ...]:
-    """Give each query with a share its part of what the others leave of the whole budget.
+    """Give each query with a share its part of what the others leave of the total budget.
 
-    The parts do not depend on what was spent before, so the same spec asked again is free.
+    The parts do not depend on what was spent before, so running the same spec again is free.
 
     Raises:
         SpecError: if the others leave nothing.
@@ -54,8 +54,8 @@ def _divided_by_shares(asked: Sequence[QueryOnTable], budget: Budget) -> tuple[Q
     if rest <= 0:
         taken = at_most(100 * fixed / budget.filter.capacity, 4)
         raise SpecError(
-            f"queries with share divide what the others leave of the budget; those ask for {taken} "
-            "% of it. Give them less, or give all queries a share"
+            "queries with a share divide what the others leave of the budget; the others spend "
+            f"{taken} % of it. Give them less, or give all queries a share"
         )
     part, account = rest / sum(weights, Fraction(0)), budget.filter.account
     return tuple(
@@ -70,15 +70,15 @@ def plan(spec: Spec, folder: Path) -> Plan:
     """Compile every query and calibrate its noise; paths are relative to `folder`.
 
     Raises:
-        InvalidTable: if the table, its unit, bounds or keys are not usable as declared.
-        SpecError: if a noise does not go with the integers that its query releases.
-        InvalidParameter: if a share of the budget calls for noise that cannot be drawn.
+        InvalidTable: if the declared table, unit, bounds or keys cannot be used.
+        SpecError: if a noise does not fit the integers of its query.
+        InvalidParameter: if the noise for a share of the budget cannot be drawn.
     """
     mistakes = Mistakes()
     steps = [
         step for one in queries_of(spec, folder) if (step := mistakes.of(one.step)) is not None
     ]
-    mistakes.tell()
+    mistakes.raise_all()
     complete = frozenset(name for name, column in spec.columns.items() if column.complete)
     return Plan(
         title=spec.title,
@@ -100,11 +100,11 @@ def plan(spec: Spec, folder: Path) -> Plan:
 
 
 def queries_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
-    """Return every query with the table and the groups that it is asked of.
+    """Return every query with its table and groups.
 
     Raises:
-        InvalidTable: if the table, its unit, bounds or keys are not usable as declared.
-        SpecError: if they are not usable together.
+        InvalidTable: if the declared table, unit, bounds or keys cannot be used.
+        SpecError: if they do not fit each other.
     """
     table, mistakes = _opened(spec, folder), Mistakes()
     made = {name: expression_of_text(text) for name, text in spec.derive.items()}
@@ -145,7 +145,7 @@ def queries_of(spec: Spec, folder: Path) -> tuple[QueryOnTable, ...]:
     for one in asked if mistakes or shared else ():
         # Told together with the mistakes of the others, before the budget is divided.
         mistakes.of(partial(one.question, one.table))
-    mistakes.tell()
+    mistakes.raise_all()
     with in_part("budget"):
         cap, apart = spec.budget.build(), spec.budget.delta_aside
         place = store_of(spec.budget.ledger, folder)
@@ -164,7 +164,7 @@ def _known(table: Table, name: str) -> None:
 
 
 def _groups(spec: Spec, mistakes: Mistakes) -> dict[str, Keys | UnknownKeys]:
-    """Return the groups that are as they must be, by their names."""
+    """Return the valid groups by their names, and keep the errors of others."""
     made: dict[str, Callable[[], Keys | UnknownKeys]] = {
         **{name: partial(_keys, name, domains) for name, domains in spec.keys.items()},
         **{name: partial(_unknown, name, found) for name, found in spec.unknown.items()},
@@ -184,7 +184,7 @@ def _unknown(name: str, groups: UnknownOf) -> UnknownKeys:
 
 
 def _opened(spec: Spec, folder: Path) -> Table:
-    """Open the table, and join what is joined."""
+    """Open the table with its joins."""
     with in_part("unit"):
         unit = spec.unit.build(folder)
     data = spec.data
@@ -206,7 +206,7 @@ def _opened(spec: Spec, folder: Path) -> Table:
 
 
 def _joins(spec: Spec) -> Iterator[tuple[str, JoinOf | PublicJoinOf]]:
-    """Return the joins with their places, in the order that they are made in."""
+    """Return the joins with their places, in order."""
     for private in (*spec.join, None):
         for name, join in spec.join_public.items():
             if join.before == private:
@@ -222,7 +222,7 @@ def _files(spec: Spec, folder: Path) -> tuple[Path, ...]:
 
 
 def private_files(spec: Spec, folder: Path) -> tuple[Path, ...]:
-    """Return every file whose rows are protected."""
+    """Return every file with protected rows."""
     joined = (folder / join.path for join in spec.join.values())
     path = spec.data.path
     written = [path] if isinstance(path, str) else path
@@ -237,9 +237,9 @@ def _with_used_columns(
     made: Mapping[str, Expression],
     bounds: Mapping[str, Bounds],
 ) -> Table:
-    """Return the table with the columns that a query uses, so that others leave its record alone.
+    """Return the table with only those computed columns that a query uses.
 
-    A name counts as used wherever the query says it: one too many is made, never one too few.
+    Every name in the query counts as used: the table may have too many columns, but not too few.
     """
     said = _texts_of(query)
     if query.where is not None:
@@ -252,7 +252,7 @@ def _with_used_columns(
 
 
 def _texts_of(query: Query) -> set[str]:
-    """Return every text in a question; how its answer is displayed is no part of it."""
+    """Yield every text in a question, without its presentation."""
     return set(_words(query.model_dump(exclude=set(SHOWN))))
 
 

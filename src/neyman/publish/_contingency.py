@@ -1,4 +1,4 @@
-"""Contingency tables: noisy counts of cells and margins, made to add up. Post-processing, free."""
+"""Contingency tables: noisy counts of cells and margins that add up. Post-processing, free."""
 
 import math
 from abc import ABC
@@ -33,7 +33,7 @@ _SHOWN: Final = 20
 
 
 class _OfCells(Tabular, ABC):
-    """What both tables show of their counts."""
+    """The members that both tables share."""
 
     __slots__ = ()
 
@@ -41,12 +41,12 @@ class _OfCells(Tabular, ABC):
 
     @property
     def keys(self) -> Keys:
-        """The cells, every combination."""
+        """The cells: every combination of keys."""
         return self.cells.keys
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many keys each column has."""
+        """The number of keys of each column."""
         return self.cells.shape
 
     @property
@@ -60,7 +60,7 @@ class _OfCells(Tabular, ABC):
         return self.cells.total
 
     def to_json(self) -> dict[str, object]:
-        """Return everything that is shown, JSON-able."""
+        """Return the table, JSON-able."""
         columns, record = self.framed()
         return record | {"columns": columns}
 
@@ -77,15 +77,15 @@ class _OfCells(Tabular, ABC):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class ContingencyTable(_OfCells):
-    """Counts of cells by least squares, unbiased, whose margins are sums of them.
+    """Unbiased counts of cells by least squares, with margins that are their sums.
 
-    Sums of cells are margins exactly, as doubles and in any order. All cells of one table or margin
-    have one standard deviation.
+    Sums of cells equal the margins exactly, in doubles and in any order. All cells of a table or
+    margin have the same standard deviation.
 
     Attributes:
         cells: the counts.
         precision: the reciprocals of the covariance's eigenvalues, in the cosine basis.
-        confidence: of the intervals.
+        confidence: the coverage of the intervals.
         normal: whether all noise is Gaussian.
     """
 
@@ -96,20 +96,20 @@ class ContingencyTable(_OfCells):
 
     @property
     def stddev(self) -> float:
-        """Standard deviation of the noise in each cell."""
+        """The standard deviation of the noise in each cell."""
         return math.sqrt(float(np.mean(1 / self.precision)))
 
     @property
     def half_width(self) -> float:
-        """Half of the width of each cell's interval.
+        """Half the width of the interval of each cell.
 
-        Gaussian noise: z sd + 1/2, the half for noise that is whole. Other noise: by Chebyshev's
-        inequality, sd / sqrt(1 - confidence).
+        With Gaussian noise it is z sd + 1/2, where 1/2 is for rounding. With other noise it is
+        sd / sqrt(1 - confidence), by Chebyshev's inequality.
         """
         return self.half_width_of(self.stddev)
 
     def half_width_of(self, stddev: float) -> float:
-        """Return the same of a combination of cells with this standard deviation."""
+        """Return half the width of an interval with this standard deviation."""
         if not self.normal:
             return stddev / math.sqrt(1 - self.confidence)
         z = float(ndtri(np.array((1 + self.confidence) / 2)))
@@ -119,24 +119,25 @@ class ContingencyTable(_OfCells):
         """Return the sum of weight times count over all cells, and its standard deviation.
 
         Args:
-            weights: of `shape`: a difference of two cells, a slope, a share.
+            weights: an array of `shape`, for a difference of two cells, a slope, or a share.
 
         Raises:
-            InvalidParameter: if they are of another shape, or not finite.
+            InvalidParameter: if it has another shape, or is not finite.
         """
         given = np.asarray(weights, np.float64)
         if given.shape != self.shape or not np.all(np.isfinite(given)):
             raise InvalidParameter(
-                f"weights of shape {given.shape} were given; write finite ones, of {self.shape}"
+                f"weights must be finite and of shape {self.shape}; got shape {given.shape}. "
+                "Write a weight for each cell"
             )
         variance = float(np.sum(cosines(given) ** 2 / self.precision))
         return math.fsum((given * self.values).ravel().tolist()), math.sqrt(variance)
 
     def margin(self, *columns: str) -> "ContingencyTable":
-        """Return sums over all other columns, with the intervals that they have.
+        """Return the sums over all other columns, with their intervals.
 
         Raises:
-            InvalidTable: if there is no such column, or none is named: that is `total`.
+            InvalidTable: if a column is unknown, or none is named; use `total` then.
         """
         below, axes = self.cells.margin(columns), self.cells.axes(columns)
         folded = self.cells.counts.size // below.counts.size
@@ -144,10 +145,10 @@ class ContingencyTable(_OfCells):
         return ContingencyTable(below, in_order(kept, axes) / folded, self.confidence, self.normal)
 
     def cell(self, **keys: object) -> dict[str, float]:
-        """Return count, stddev, lower and upper of one cell; a bin is named by its two edges.
+        """Return count, stddev, lower and upper of a cell; name a bin by its two edges.
 
         Raises:
-            InvalidTable: if not every column is named, or has no such key.
+            InvalidTable: if a column is missing, or a key is unknown.
         """
         value = float(self.values[self.cells.place(keys)])
         width = self.half_width
@@ -159,7 +160,7 @@ class ContingencyTable(_OfCells):
         }
 
     def to_columns(self) -> Columns:
-        """Return the keys, count, stddev, lower and upper, columns of equal length."""
+        """Return keys, count, stddev, lower and upper, as columns of equal length."""
         values, width = self.values.ravel(), self.half_width
         return self.keys.to_columns() | {
             "count": values.tolist(),
@@ -178,12 +179,12 @@ class ContingencyTable(_OfCells):
         return self.to_columns(), self._record(self.confidence, "least squares")
 
     def nonnegative(self, *, whole: bool) -> "NonNegativeTable":
-        """Return the nearest table without negative cells, of the same total if that is positive.
+        """Return the nearest table without negative cells, with the same total if it is positive.
 
-        Nearest in the metric of the covariance, so that margins that are known well move little.
+        The distance uses the covariance, so precise margins change little.
 
         Args:
-            whole: whether its counts are whole numbers; their total is rounded then.
+            whole: whether its counts are whole numbers; the total is then rounded.
         """
         target = max(int(self.cells.counts.sum()), 0)
         digits = self.cells.digits
@@ -197,14 +198,14 @@ class ContingencyTable(_OfCells):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class NonNegativeTable(_OfCells):
-    """Counts of cells that are not negative and add up; no longer unbiased, of lower error.
+    """Counts of cells that are not negative and add up: biased, but with a lower error.
 
-    An interval is that of the unbiased count, cut at 0 and stretched to hold the count here. The
-    true count is not negative, so that the cut loses no cover: it holds at least as often. A
-    standard deviation of these counts depends on the true ones, and is not given.
+    An interval is that of the unbiased count, cut at 0 and extended to include the count here. True
+    counts are not negative, so the cut does not reduce coverage. There is no standard deviation,
+    because it depends on the true counts.
 
     Attributes:
-        unbiased: the table that it was made of.
+        unbiased: the unbiased table.
         cells: the counts.
     """
 
@@ -212,25 +213,25 @@ class NonNegativeTable(_OfCells):
     cells: Cells
 
     def margin(self, *columns: str) -> "NonNegativeTable":
-        """Return sums over all other columns.
+        """Return the sums over all other columns.
 
         Raises:
-            InvalidTable: if there is no such column, or none is named: that is `total`.
+            InvalidTable: if a column is unknown, or none is named; use `total` then.
         """
         return NonNegativeTable(self.unbiased.margin(*columns), self.cells.margin(columns))
 
     def cell(self, **keys: object) -> dict[str, float]:
-        """Return count, lower and upper of one cell; a bin is named by its two edges.
+        """Return count, lower and upper of a cell; name a bin by its two edges.
 
         Raises:
-            InvalidTable: if not every column is named, or has no such key.
+            InvalidTable: if a column is missing, or a key is unknown.
         """
         place = int(np.ravel_multi_index(self.cells.place(keys), self.shape))
         parts = self._parts()
         return {name: float(part[place]) for name, part in parts.items()}
 
     def to_columns(self) -> Columns:
-        """Return the keys, count, lower and upper, columns of equal length."""
+        """Return keys, count, lower and upper, as columns of equal length."""
         return self.keys.to_columns() | {n: part.tolist() for n, part in self._parts().items()}
 
     def __str__(self) -> str:
@@ -254,11 +255,11 @@ class NonNegativeTable(_OfCells):
 
 
 def _rounded(values: Floats, total: int) -> IntArray:
-    """Round to whole numbers of a given sum: down, and up where the most is missing."""
+    """Round to whole numbers with a given sum: down, but up where the fraction is largest."""
     found = np.floor(values).astype(np.int64)
     up = min(max(total - int(found.sum()), 0), len(values))
     found[np.argsort(found - values, kind="stable")[:up]] += 1
-    # What floating point lost of the sum is far below the largest cell.
+    # The rounding error of the sum is far below the largest cell.
     found[np.argmax(found)] += total - int(found.sum())
     return found
 
@@ -270,49 +271,51 @@ def _text(columns: Columns, confidence: float) -> str:
     )
 
 
-# Noise whose sums are normal, but for rounding.
+# The mechanism whose sums are normal, except for rounding.
 _NORMAL: Final = "gaussian"
 
 
 def contingency(
     releases: Iterable[Release], by: Keys, *, confidence: float = 0.95
 ) -> ContingencyTable:
-    """Put released counts of cells and of their margins together into one table that adds up.
+    """Combine released counts of cells and margins into one table that adds up.
 
-    Generalised least squares: of all unbiased linear estimates each count has the least variance,
-    never more than that of the release that asked for it. Noise variances are public and exact.
+    By generalised least squares each count has the least variance of all unbiased linear estimates,
+    which is at most that of its own release. Noise variances are public and exact.
 
     Args:
-        releases: of `publish.margins(table, by, ...)`, or of `table.count(by)`; the cells must be
-            among them. All are of one table, which their records cannot show.
-        by: the cells, every combination of its keys.
-        confidence: of the noise intervals, in (0, 1).
+        releases: releases of `publish.margins(table, by, ...)` or `table.count(by)`; the cells must
+            be among them. You must make sure that all are about the same table.
+        by: the cells: every combination of its keys.
+        confidence: the coverage of the noise intervals, in (0, 1).
 
     Raises:
-        InvalidTable: if `by` is not every combination, a release is of something else or comes
-            twice, or none is of the cells.
+        InvalidTable: if `by` is not every combination, a release is about something else or comes
+            twice, or none has the cells.
         InvalidParameter: if the confidence is not in (0, 1).
 
-    Guarantee: a function of public numbers; it costs nothing.
+    Guarantee: post-processing, which is free.
     Error: counts are rounded to 2^-digits, at most 2^-40 or 2^-52 of the sum of their sizes.
 
     Source: Gauss and Markov's theorem; Hay, Rastogi, Miklau and Suciu (2010), "Boosting the
         accuracy of differentially private histograms through consistency", for sums of cells.
     """
     if not 0 < confidence < 1:
-        raise InvalidParameter(f"confidence={confidence!r} was given; write one in (0, 1)")
+        raise InvalidParameter(
+            f"confidence must be in (0, 1); got {confidence!r}. Write such as 0.95"
+        )
     if by.chosen is not None:
         raise InvalidTable(
-            f"{by!r} are chosen combinations, and a contingency table has every one; count by the "
-            "whole product, Keys({column: keys, ...}), and cells without rows will be near 0"
+            f"a contingency table must have every combination of keys; got {by!r}. Write "
+            "Keys({column: keys, ...}); cells without rows will be near 0"
         )
     listed = list(releases)
     _check(listed, by)
     margins = [_margin(release, by) for release in listed]
     if not any(len(axes) == len(by.columns) for axes, _, _ in margins):
         raise InvalidTable(
-            f"no release of the cells, {', '.join(by.columns)}, is among {len(listed)} releases; "
-            "release them too, or write `by` of fewer columns"
+            f"releases must have the cells, {', '.join(by.columns)}; none of {len(listed)} does. "
+            "Release them too, or write `by` with fewer columns"
         )
     normal = all(release.mechanism.get("mechanism") == _NORMAL for release in listed)
     return put_together(by, margins, confidence, normal)
@@ -329,7 +332,7 @@ def put_together(
     Args:
         by: the cells, every combination of its keys.
         margins: as for `least_squares`.
-        confidence: of the intervals.
+        confidence: the coverage of the intervals.
         normal: whether all noise is Gaussian.
     """
     values, precision = least_squares(tuple(map(len, by.domains)), margins)
@@ -337,20 +340,20 @@ def put_together(
 
 
 def _check(releases: Sequence[Release], by: Keys) -> None:
-    asked = by.describe()
+    cells = by.describe()
     first: dict[str, object] | None = None
     for i, release in enumerate(releases):
         base = {key: x for key, x in release.query.items() if key != "margin"}
-        if base.get("statistic") != "count" or base.get("keys") != asked:
+        if base.get("statistic") != "count" or base.get("keys") != cells:
             raise InvalidTable(
-                f"release {release.entry!r} is no count by {by!r} nor a margin of it; ask "
-                "publish.margins(table, by, [...]), and release what it returns"
+                f"releases must be counts by {by!r}, or margins of them; got {release.entry!r}. "
+                "Release the questions of publish.margins(table, by, [...])"
             )
         first = base if first is None else first
         if base != first:
             raise InvalidTable(
-                f"release {release.entry!r} has another unit or other limits than the first, and "
-                "their counts need not add up; ask all of them of one table"
+                f"releases must have the same unit and limits, or their counts do not add up; "
+                f"{release.entry!r} differs from the first. Release all of them from one table"
             )
         for other in releases[:i]:
             if (other.entry, other.columns) == (release.entry, release.columns):

@@ -1,4 +1,4 @@
-"""Counts of cells and the margins that they add up to, in one release."""
+"""Contingency tables in one release: counts of cells, and margins that are their sums."""
 
 import math
 from collections.abc import Sequence
@@ -40,13 +40,13 @@ __all__ = ["CrosstabReading", "crosstab"]
 
 
 _ALL: Final = "all"
-# Weights are whole: 3 % off at most.
+# Weights are whole numbers, with an error of at most 3 %.
 _FINE: Final = 16
-# Of what may be spent: more to one than this leaves the others nothing.
+# A larger share for one part would leave nothing for the others.
 _MOST_PARTS: Final = 10**6
-# A reading without noise, as of `bias`, has no precision to divide by.
+# An exact answer, as in `bias`, has no noise variance to divide by.
 _LEAST: Final = 2.0**-30
-# A row of a preview is divided into so many parts, and digits of the share of a cell in it.
+# The number of parts of a row in a preview, and the digits of the share of a cell.
 _PARTS: Final = 2**30
 _DIGITS: Final = 3
 _NAMES: Final = ("margin", "count", "lower", "upper", "unbiased", "stddev")
@@ -60,36 +60,36 @@ def crosstab(
     shares: Sequence[int] = (),
     whole: bool = True,
 ) -> Aggregate:
-    """Ask for a contingency table: counts of cells, and margins that are sums of them.
+    """Count the cells of a contingency table, with margins that are sums of them.
 
-    The noisy counts are one release. What is shown of it is post-processing: the least squares of
-    all of them (`unbiased`, with its `stddev`), and the nearest table to that without negative
-    counts (`count`, within `lower` and `upper`), of which every margin shown is the sum.
+    The noisy counts are one release. The columns of the answer are post-processing: `unbiased`, the
+    least squares of all counts, with its `stddev`; and `count`, the nearest table without negative
+    counts, within `lower` and `upper`. Every margin is the sum of its cells.
 
-    By default the cells alone are counted, which is best for cells and for tables of few cells. A
-    margin of many cells is known better if it has noisy counts of its own: `shares` divides the
-    squared sensitivity over the cells and the margins.
+    By default only the cells are measured, which is best for the cells, and for tables with few
+    cells. A margin of many cells is more precise if it has its own noisy counts: `shares` divides
+    the squared sensitivity among the cells and the margins.
 
     Args:
-        table: whose rows.
-        by: the cells, every combination of its keys.
-        margins: those shown beside the cells, each some of the columns of `by`; none of them for
-            the total.
-        shares: whole numbers, of the cells and then of each margin; 0 for a margin that is only
-            added up. All for the cells by default.
-        whole: whether `count` is a whole number; by default it is.
+        table: the table.
+        by: the cells: every combination of its keys.
+        margins: the margins to show beside the cells, each a list of columns of `by`; an empty list
+            for the total.
+        shares: whole numbers for the cells, then for each margin; 0 for a margin that is only the
+            sum of cells. By default the cells get everything.
+        whole: whether `count` is a whole number; true by default.
 
     Returns:
-        The question, for `release`. Its columns hold the keys as text, "all" where a margin adds
-        them up, and which `margin` a row is of.
+        The question, for `release`. Its columns have the keys as text, "all" where a margin sums
+        over a column, and the `margin` of each row.
 
     Raises:
-        InvalidParameter: if margins or shares are no lists of what they should be.
-        InvalidTable: if the groups are not declared, or are not every combination, a margin has
-            other columns or comes twice, or sums could leave 62 bits.
+        InvalidParameter: if margins or shares are not lists as described.
+        InvalidTable: if the groups are not declared or not every combination, a margin has other
+            columns or comes twice, or sums could exceed 62 bits.
 
     Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
-    Error: intervals are those of `contingency`; that of a count is cut at 0.
+    Error: intervals are those of `contingency`; the interval of a count is cut at 0.
     """
     check_type("table", table, Table, "a table, from open_table(...)")
     check_type("by", by, Keys, 'the cells, declared, Keys({"carrier": [...]})')
@@ -138,7 +138,7 @@ def crosstab(
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """The cells, or a margin: its columns, the group of each cell, how many, and of how many."""
+    """The cells or a margin: its columns, the group of each cell, and the sizes of groups."""
 
     names: tuple[str, ...]
     index: IntArray
@@ -149,14 +149,14 @@ class _Part:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """The cells, and after them each margin."""
+    """The cells, followed by each margin."""
 
     by: Keys
     parts: tuple[_Part, ...]
 
     @staticmethod
     def of(by: Keys, margins: Sequence[Sequence[str]]) -> "Layout":
-        """Check the margins, and find their groups."""
+        """Check the margins, and return the layout with their groups."""
         if by.chosen is not None:
             raise InvalidTable(
                 f"{by!r} are chosen combinations, and a contingency table has every one; write the "
@@ -174,11 +174,11 @@ class Layout:
 
     @property
     def names(self) -> list[list[str]]:
-        """The columns of each."""
+        """The columns of each part."""
         return [list(part.names) for part in self.parts]
 
     def stacked(self, cells: IntArray, weights: Sequence[int]) -> IntArray:
-        """Return the counts of all that have a weight, times it, one after another."""
+        """Return the counts of all parts with a weight, multiplied by it."""
         found: list[IntArray] = []
         for part, weight in zip(self.parts, weights, strict=True):
             if weight:
@@ -188,13 +188,13 @@ class Layout:
         return np.concatenate(found)
 
     def keys(self) -> Columns:
-        """Return the keys of all rows that are shown, as text."""
+        """Return the keys of all rows, as text."""
         found: dict[str, list[str]] = {name: [] for name in self.by.columns}
         for part in self.parts:
             kept = self.by.project(*part.names).to_columns() if part.names else {}
             ends = {name: (f"{name}_from", f"{name}_to") for name in self.by.columns}
             for name in found:
-                # A bin has two columns, its ends.
+                # A bin has two columns, for its edges.
                 own = [key for key in (name, *ends[name]) if key in kept]
                 cells = zip(*(kept[key] for key in own), strict=True)
                 said = [group_name(dict(zip(own, cell, strict=True))) for cell in cells]
@@ -211,18 +211,14 @@ def _check_margin(by: Keys, names: Sequence[str], before: Sequence[Sequence[str]
     for name in names:
         if name not in by.columns:
             raise InvalidTable(
-                f"a margin by {name!r} was asked for, and the cells are by "
-                f"{', '.join(by.columns)}; write some of these"
+                f"margins must use columns of the cells; got {name!r}. Write some of "
+                f"{', '.join(by.columns)}"
             )
     if len(set(names)) < len(names):
         raise InvalidTable(f"the margin {list(names)} names a column twice; write it once")
     if set(names) in map(set, before):
-        said = (
-            "is that of the cells, which are shown anyway"
-            if len(names) == len(by.columns)
-            else "was asked for twice"
-        )
-        raise InvalidTable(f"the margin {list(names)} {said}; leave it out")
+        why = "has all columns" if len(names) == len(by.columns) else "was given twice"
+        raise InvalidTable(f"the margin {list(names)} {why}; leave it out")
 
 
 def _shares(shares: Sequence[int], count: int) -> Sequence[int]:
@@ -231,15 +227,15 @@ def _shares(shares: Sequence[int], count: int) -> Sequence[int]:
     sound = all(type(share) is int and 0 <= share <= _MOST_PARTS for share in given)
     if len(given) != count or not sound or given[0] == 0:
         raise InvalidParameter(
-            f"shares {brief(given)} of the cells and {count - 1} margins were given; write a whole "
-            "number for each, at least 1 for the cells, 0 for margins that are only added up, at "
-            f"most {_MOST_PARTS:,}; or leave them out"
+            f"shares must be whole numbers for the cells and {count - 1} margins; got "
+            f"{brief(given)}. Write at least 1 for the cells, 0 for margins that are sums of "
+            f"cells, and at most {_MOST_PARTS:,}; or leave them out"
         )
     return given
 
 
 def _weights(shares: Sequence[int], moves: Sequence[Sensitivity]) -> tuple[int, ...]:
-    """Return whole numbers w with w^2 l2_squared nearly as the shares, small where they can be."""
+    """Return small whole numbers w with w^2 l2_squared nearly in the ratio of the shares."""
     ideal = [math.sqrt(share / _square(move)) for share, move in zip(shares, moves, strict=True)]
     least = min(x for x in ideal if x)
     weights = [round(_FINE * x / least) for x in ideal]
@@ -254,12 +250,12 @@ def _square(move: Sensitivity) -> Fraction:
 @final
 @dataclass(frozen=True, slots=True)
 class _ImaginedCells:
-    """Cells that stand for the private ones: equal, or those of public rows.
+    """Synthetic cells: equal ones, or those of public rows.
 
     Attributes:
-        layout: of cells and margins.
-        weights: of each.
-        inner: what stands for the rows of the cells.
+        layout: the layout of cells and margins.
+        weights: the weight of each part.
+        inner: the synthetic rows of the cells.
     """
 
     layout: Layout
@@ -268,17 +264,17 @@ class _ImaginedCells:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """None: each row counts 1."""
+        """No columns: each row counts 1."""
         return ()
 
     def made_up(self, spreads: Spreads) -> MadeUp:  # noqa: ARG002
-        """Fill every cell alike."""
+        """Return equal cells."""
         cells = len(self.layout.by)
         even = self.shaped({"cells": [1 / cells] * cells})
         return MadeUp(even=even, typical=even, spread=None, ends=None)
 
     def counted(self, public: object) -> Counted:
-        """Count public rows in the cells, of which the table is one group."""
+        """Count public rows in the cells; the table is one group."""
         if self.inner is None:
             raise InvalidTable("like= needs a question of a table; write spread=, or leave it out")
         found = self.inner.counted(public)
@@ -299,7 +295,7 @@ class _ImaginedCells:
 
 
 def _stacked(weights: Sequence[int], moves: Sequence[Sensitivity]) -> Sensitivity:
-    """Return the most that a unit moves all of them: no more than each its most."""
+    """Return the sensitivity of all parts together: at most the sum of each."""
     measured = [(w, move) for w, move in zip(weights, moves, strict=True) if w]
     coordinates = [move.coordinates for _, move in measured]
     known = [one for one in coordinates if one is not None]
@@ -315,7 +311,7 @@ def _stacked(weights: Sequence[int], moves: Sequence[Sensitivity]) -> Sensitivit
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class CrosstabReading(SumsReading):
-    """Least squares, made whole and not negative, and the margins of it."""
+    """Reads noisy counts by least squares, as whole and non-negative numbers, with margins."""
 
     layout: Layout
     weights: tuple[int, ...]
@@ -337,11 +333,11 @@ class CrosstabReading(SumsReading):
     def put_together(
         self, measured: Sequence[NoisyMargin], confidence: float, normal: bool
     ) -> Columns:
-        """Return the columns of counts of cells and margins, from wherever they are known.
+        """Return the columns of cells and margins, from any measured margins.
 
         Args:
             measured: as for `least_squares`.
-            confidence: of the intervals.
+            confidence: the coverage of the intervals.
             normal: whether all noise is Gaussian.
         """
         unbiased = put_together(self.layout.by, measured, confidence, normal)
@@ -355,7 +351,7 @@ class CrosstabReading(SumsReading):
         return cast("Columns", found)
 
     def measured(self, noisy: IntArray, stddev: float) -> list[NoisyMargin]:
-        """Return the counts that the noisy integers are of, for `put_together`."""
+        """Return the measured counts of the noisy integers, for `put_together`."""
         found: list[NoisyMargin] = []
         start = 0
         for part, weight in zip(self.layout.parts, self.weights, strict=True):

@@ -1,4 +1,4 @@
-"""The table of a spec: its files, columns, joins, and who is protected."""
+"""The table of a spec: its files, columns, joins and privacy unit."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,23 +14,23 @@ __all__ = ["Column", "Data", "JoinOf", "PublicJoinOf", "RowsPerOf", "ThroughOf",
 
 
 class Data(Section):
-    """Where the table lies."""
+    """The files of the table."""
 
     path: str | Annotated[list[str], Field(min_length=1)]
     """A .parquet or .csv file, a pattern such as "visits/*.parquet", a folder, or a list of them;
     relative to the spec."""
     max_table_rows: Count = 2**40
-    """Rows of one group beyond which an answer is clamped."""
+    """The most rows of one group; answers beyond it are clipped."""
     memory_limit: str | None = None
-    """The most that the process holds, such as "2GB"; at least "500MB"."""
+    """The memory limit, such as "2GB"; at least "500MB"."""
     temporary_directory: str | None = None
-    """A folder, relative to the spec; private rows that memory does not hold go under it."""
+    """A folder for private rows that do not fit into memory; relative to the spec."""
     like: str | None = None
     """A public table like this one, for previews: .parquet, .csv, or the .json of a likeness."""
 
 
 class Column(Section):
-    """Public bounds of a column and the grid of its values; and the words it is shown with."""
+    """The public bounds and the grid of a column, and its labels."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -44,21 +44,21 @@ class Column(Section):
     )
 
     lower: Number | None = None
-    """The least that counts; what is below is moved here."""
+    """The least value; smaller ones are moved here."""
     upper: Number | None = None
-    """The most that counts; what is above is moved here."""
+    """The greatest value; greater ones are moved here."""
     grid: Positive | None = None
-    """The step between values that are told apart; divides both bounds."""
+    """The step that values are rounded to; it divides both bounds."""
     complete: bool = False
-    """Whether every row has a value: then a count beside a mean is that of all rows of a group."""
+    """Whether every row has a value; the count beside a mean is then the count of all rows."""
     spread: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
-    """For previews: [mean, standard deviation], a public guess, of values within the bounds."""
+    """For previews: a public estimate of [mean, standard deviation] within the bounds."""
     label: str | None = None
-    """What the column is called where people read it."""
+    """The label of the column."""
     unit: str | None = None
     """Its unit of measure, such as "minutes"."""
     values: dict[str, str] = Field(default={})
-    """What its values are called, such as { 1 = "January", 2 = "February" }."""
+    """The labels of its values, such as { 1 = "January", 2 = "February" }."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -72,10 +72,10 @@ class Column(Section):
 
     @property
     def bounds(self) -> Bounds | None:
-        """Its bounds; None where only words are given.
+        """Its bounds; None if only labels are given.
 
         Raises:
-            InvalidParameter, InvalidTable: if they are none.
+            InvalidParameter, InvalidTable: if they cannot be used.
         """
         if self.lower is None or self.upper is None or self.grid is None:
             return None
@@ -87,14 +87,14 @@ _LIMITS = "max_rows = 5 and max_rows_per = { year = 1 }"
 
 
 class ThroughOf(Section):
-    """Another table that rows point to, and that names who they are of, or points on."""
+    """A table that rows point to, which names their entity or points to another table."""
 
     sentence: ClassVar[str] = (
         "a table that rows point to needs on, the columns that must be equal, and to, its file"
     )
 
     on: On
-    """The column that both have, several, or { "column here" = "column there" }."""
+    """The column that both tables have, several, or { "column here" = "column there" }."""
     to: str
     """The other table, a .parquet or .csv file; relative to the spec."""
 
@@ -113,7 +113,7 @@ class RowsPerOf(Section):
 
 
 def _form(value: object) -> str:
-    """Tell limits by column from a list of groupings by how they are written."""
+    """Return whether limits are written by column or as a list of groupings."""
     return "groupings" if isinstance(value, list) else "columns"
 
 
@@ -123,18 +123,18 @@ _RowsPer = Annotated[_ByColumn | _Listed, Discriminator(_form)]
 
 
 class UnitOf(Section):
-    """Who is protected: each row, or all rows of one entity."""
+    """The privacy unit: each row, or all rows of one entity."""
 
     rows: Literal[True] | None = None
-    """true, if each row is one who is protected."""
+    """true if each row is a unit of its own."""
     entity: str | None = None
-    """The column that names who a row is of."""
+    """The column that names the entity of a row."""
     through: OneOrMore[ThroughOf] | None = None
-    """[unit.through]: the table that has this column and that rows point to; a list for a chain."""
+    """[unit.through]: the table with this column, which rows point to; a list for a chain."""
     max_rows: Count | None = None
-    """The most rows of one entity that count in an answer, all groups together."""
+    """The most rows of one entity that count in an answer, over all groups."""
     max_rows_per: _RowsPer | None = None
-    """[unit.max_rows_per]: the most in each group by a column, such as year = 1; or a list."""
+    """[unit.max_rows_per]: the most in each group of a column, such as year = 1; or a list."""
 
     @model_validator(mode="before")
     @classmethod
@@ -171,7 +171,7 @@ class UnitOf(Section):
         """Return the unit; paths are relative to `folder`.
 
         Raises:
-            InvalidParameter, InvalidTable: if limits or columns are unusable.
+            InvalidParameter, InvalidTable: if limits or columns cannot be used.
         """
         if self.entity is None:
             return Rows()
@@ -196,7 +196,7 @@ class UnitOf(Section):
 
 
 class _Join(Section):
-    """What every join says."""
+    """The keys of every join."""
 
     sentence: ClassVar[str] = (
         'a join needs path, on, the columns that must be equal, and how = "inner" or "left"'
@@ -205,11 +205,11 @@ class _Join(Section):
     path: str
     """The other table, a .parquet or .csv file; relative to the spec."""
     on: On
-    """The column that both have, several, or { "column here" = "column there" }."""
+    """The column that both tables have, several, or { "column here" = "column there" }."""
     how: Literal["inner", "left"]
-    """Rows without a match are dropped, or kept with nothing in the joined columns."""
+    """"inner" drops rows without a match; "left" keeps them, with empty joined columns."""
     columns: Names | None = None
-    """Those it brings, or { "column there" = "name here" }; all others by default."""
+    """The columns to join, or { "column there" = "name here" }; by default all others."""
 
 
 @final
@@ -217,26 +217,26 @@ class JoinOf(_Join):
     """The rows of another private table, which name the same entity."""
 
     def joined(self, table: Table, folder: Path) -> Table:
-        """Join; limits count joined rows.
+        """Return the joined table; limits count joined rows.
 
         Raises:
-            InvalidTable: if the tables do not go together.
+            InvalidTable: if the tables do not fit each other.
         """
         return table.join(folder / self.path, on=self.on, how=self.how, columns=_list(self.columns))
 
 
 @final
 class PublicJoinOf(_Join):
-    """The one row of a public table that has a row's key."""
+    """A public table with one row for each key."""
 
     before: str | None = None
-    """The NAME of [join.NAME] that is joined on its columns, and so after it."""
+    """The NAME of a [join.NAME] that uses its columns, and comes after it."""
 
     def joined(self, table: Table, folder: Path) -> Table:
-        """Join; the public table is read.
+        """Return the joined table; the public table is read.
 
         Raises:
-            InvalidTable: if the tables do not go together.
+            InvalidTable: if the tables do not fit each other.
         """
         columns = _list(self.columns)
         return table.join_public(folder / self.path, on=self.on, how=self.how, columns=columns)

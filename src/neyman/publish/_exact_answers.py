@@ -1,4 +1,4 @@
-"""Exact answers of public rows: under limits and bounds, and without."""
+"""Exact answers about public rows, with and without limits and bounds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -26,13 +26,13 @@ __all__ = [
 @final
 @dataclass(frozen=True, slots=True)
 class _Noiseless:
-    """No noise: the readings then give exact answers."""
+    """A noise of 0, which gives exact answers."""
 
     stddev: float = field(default=0.0, init=False)
     normal: bool = field(default=True, init=False)
 
     def half_width(self, confidence: float) -> int:  # noqa: ARG002
-        """None."""
+        """Return 0."""
         return 0
 
     def ratio_interval(
@@ -46,7 +46,7 @@ class _Noiseless:
         return ratio, ratio
 
     def radius(self, rank: int, size: int, confidence: float) -> float:  # noqa: ARG002
-        """None."""
+        """Return 0."""
         return 0.0
 
 
@@ -54,7 +54,7 @@ NOISELESS: Final = _Noiseless()
 
 
 def counted(question: Aggregate) -> tuple[IntArray, Columns, IntArray | None]:
-    """Return the exact integers of public rows, their keys, and those of the companion."""
+    """Return exact integers of public rows, their keys, and the integers of the companion."""
     found, own = None, None
     if question.companion is not None:
         found, own = question.companion.compute()
@@ -76,21 +76,21 @@ def _columns(question: Aggregate, found: FoundGroups) -> Columns:
 def read(
     question: Aggregate, integers: IntArray, keys: Columns, noise: Noise, confidence: float
 ) -> dict[Place, Number]:
-    """Read exact integers as the answer would be."""
+    """Return the numbers of an answer from exact integers."""
     return numbers_of(question.exactly(integers, noise, confidence), keys)
 
 
-# No unit has so many rows.
+# More rows than any unit has.
 UNLIMITED: Final = 2**40
 _DOUBLINGS: Final = 60
 
 
 def free(table: Table, *, per_unit: bool) -> Table:
-    """Return a public table whose every row counts.
+    """Return a public table in which every row counts.
 
     Args:
-        table: with its limits.
-        per_unit: whether the question is of units and not of their rows.
+        table: the table with its limits.
+        per_unit: whether the question is about units instead of their rows.
     """
     if not per_unit or table.unit.entity is None:
         return replace(_of_known_units(table), unit=Rows())
@@ -99,25 +99,25 @@ def free(table: Table, *, per_unit: bool) -> Table:
 
 
 def _of_known_units(table: Table) -> Table:
-    """Return the rows that are somebody's: no limit cuts those of nobody."""
+    """Return the rows that have a unit; limits do not apply to others."""
     entity = table.unit.entity
     if entity is None or table.unit.through is not None:
         return table
-    # What a CSV file holds could be numbers as well.
+    # In a CSV file, the column could be read as numbers as well.
     several = len(table.view.schema[entity].kind.types) > 1
     name = col(entity).as_text() if several else col(entity)
     return table.where(~name.is_null())
 
 
 def _row_count(table: Table, condition: Expression | None = None) -> int:
-    """Count the rows of a public table, or those for which something is true."""
+    """Count the rows of a public table that satisfy a condition, or all rows."""
     rows = replace(table, unit=Rows())
     asked = rows if condition is None else rows.where(condition)
     return int(asked.count().compute()[0])
 
 
 def _outside(column: str, bounds: Bounds) -> Expression:
-    """Say that a value is moved to its bounds."""
+    """Return the condition that a value is clipped to its bounds."""
     return _below(column, bounds) | _above(column, bounds)
 
 
@@ -130,20 +130,20 @@ def _above(column: str, bounds: Bounds) -> Expression:
 
 
 def widened(table: Table, columns: Iterable[str]) -> Table:
-    """Return a public table within bounds, on the same grids, that no value lies outside.
+    """Return a public table with bounds that include all values, on the same grids.
 
     Args:
-        table: with bounds.
-        columns: those of them that matter; others stay as they are.
+        table: the table with bounds.
+        columns: the columns to change.
 
     Raises:
-        InvalidTable: if a column has values that no bounds reach.
+        InvalidTable: if no bounds include all values of a column.
     """
     held = {name: table.bounds[name] for name in columns if name in table.bounds}
     wide = {name: _around(table, name, bounds) for name, bounds in held.items()}
     if wide == held:
         return table
-    # As few as there are, so that sums of wide columns stay in the machine's integers.
+    # The exact number of rows, so that sums of wide columns fit into 64 bits.
     return replace(table.with_bounds(wide), max_table_rows=max(_row_count(table), 1))
 
 
@@ -159,16 +159,16 @@ def _around(table: Table, name: str, bounds: Bounds) -> Bounds:
         except InvalidTable:
             break
         span *= 2
-    raise InvalidTable(f"column {name!r} has values that no bounds on its grid reach")
+    raise InvalidTable(f"column {name!r} has values that no bounds on its grid include")
 
 
 def share_kept(asked: QueryOnTable, own: IntArray | None) -> float | None:
-    """Return the share of the rows that limits keep; None where there are no rows.
+    """Return the share of rows that limits keep; None if there are no rows.
 
-    Of a statistic of units it is that of the groups of a unit, on average.
+    For statistics of units it is the average share of the groups of a unit.
 
     Args:
-        asked: the query, of public rows.
+        asked: the query about public rows.
         own: the exact integers of its companion.
     """
     table = asked.table
@@ -183,9 +183,9 @@ def share_kept(asked: QueryOnTable, own: IntArray | None) -> float | None:
 
 
 def share_moved(asked: QueryOnTable, question: Aggregate, own: IntArray | None) -> float | None:
-    """Return the share of the values that bounds move; None where there are none to tell.
+    """Return the share of values that bounds clip; None if it is unknown.
 
-    Where a unit has several rows it is the average over units, as a release tells it.
+    If units have several rows, it is the average over units, as in a release.
     """
     companion = question.companion
     if companion is not None and own is not None:

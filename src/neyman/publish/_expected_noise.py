@@ -1,4 +1,4 @@
-"""The noise of every number of an answer, read off made-up integers as an answer would be."""
+"""The noise of every number of an answer, computed from synthetic rows."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ from neyman.functional import (
 from neyman.mechanisms import Mechanism
 from neyman.numerics import ndtri
 from neyman.publish._numbers import Number, numbers_in
-from neyman.publish._stand_ins import BEST, LIKE, SPREAD, TYPICAL, WORST, Group, StandIns
+from neyman.publish._synthetic_rows import BEST, LIKE, SPREAD, TYPICAL, WORST, Group, SyntheticRows
 from neyman.released import RecordedQuestion
 
 __all__ = ["ExpectedNoise", "ExpectedNumber", "expected_numbers", "widths_of"]
@@ -37,12 +37,12 @@ _PLANNED: Final = (LIKE, SPREAD, TYPICAL)
 @final
 @dataclass(frozen=True, slots=True)
 class ExpectedNoise:
-    """How much an answer says of one number, where rows are as in one case.
+    """The noise of one number in one case of rows.
 
     Attributes:
-        stddev: of the noise; None where there is none, as of a quotient.
-        half_width: half of the noise interval; None where it is not finite.
-        all_of: the interval, where it is as wide as that of a group of no rows: it says nothing.
+        stddev: the standard deviation of the noise; None if it has none, as for a quotient.
+        half_width: half the width of the noise interval; None if it is infinite.
+        all_of: the interval, if it is as wide as for a group without rows: it is uninformative.
     """
 
     stddev: float | None
@@ -56,7 +56,7 @@ class ExpectedNoise:
         return "nothing known" if self.half_width is None else f"± {_short(self.half_width)}"
 
     def to_json(self) -> dict[str, object]:
-        """Return it, JSON-able."""
+        """Return the record, JSON-able."""
         whole = None if self.all_of is None else list(self.all_of)
         return {"stddev": self.stddev, "half_width": self.half_width, "all_of": whole}
 
@@ -64,15 +64,14 @@ class ExpectedNoise:
 @final
 @dataclass(frozen=True, slots=True)
 class ExpectedNumber:
-    """One number of an answer: how far its noise moves it, in its own units.
+    """The noise of one number of an answer, in the units of the number.
 
     Attributes:
-        name: of the number.
-        records: how many rows count in the group that it holds for; None where the noise is the
-            same for all, and whatever the rows are like.
-        group: which group that is, for people; "" where there is one.
-        cases: "at best", or of a function "spread evenly", rows spread evenly over the bounds;
-            "typical", skewed ones; "at worst"; and, where they were given, "spread" and "like".
+        name: the name of the number.
+        records: the number of rows in the group; None if the noise does not depend on the rows.
+        group: the group in words; "" if there is only one.
+        cases: the noise in each case: "at best" (for a function "spread evenly"), "typical", "at
+            worst", and "spread" and "like" if they were given.
     """
 
     name: str
@@ -82,31 +81,31 @@ class ExpectedNumber:
 
     @property
     def planned(self) -> ExpectedNoise:
-        """What to plan with: as public rows, a given spread or, without these, typical rows do."""
+        """The case to plan with: public rows, else the given spread, else typical rows."""
         return next((self.cases[case] for case in _PLANNED if case in self.cases), _NOTHING)
 
     @property
     def stddev(self) -> float | None:
-        """Of the noise, in the case to plan with."""
+        """The standard deviation of the noise, in the case to plan with."""
         return self.planned.stddev
 
     @property
     def half_width(self) -> float | None:
-        """Half of the interval in the case to plan with; None where nothing is known then."""
+        """Half the width of the interval, in the case to plan with; None if it is infinite."""
         return None if self.planned.all_of is not None else self.planned.half_width
 
     @property
     def size(self) -> str:
-        """The size of the group, for people."""
+        """The size of the group, in words."""
         if self.records is None:
             return "any group"
         return f"n = {self.records:,}" + (f" ({self.group})" if self.group else "")
 
     def widths(self, like: str) -> list[str]:
-        """Return the intervals of all cases, for people.
+        """Return the intervals of all cases, in words.
 
         Args:
-            like: what the public rows are called.
+            like: the label of the public rows.
         """
         if self.records is None:
             spread = "" if self.stddev is None else f"stddev {_short(self.stddev)}"
@@ -118,7 +117,7 @@ class ExpectedNumber:
         ]
 
     def to_json(self) -> dict[str, object]:
-        """Return it, JSON-able."""
+        """Return the record, JSON-able."""
         return {
             "name": self.name,
             "records": self.records,
@@ -133,7 +132,7 @@ _NOTHING: Final = ExpectedNoise(None, None)
 
 
 class _Answer(NamedTuple):
-    """What stands for a release: the question, and columns that made-up integers read as."""
+    """A synthetic answer, instead of a release: the question, and the columns of its answer."""
 
     query: Mapping[str, object]
     columns: Columns
@@ -144,14 +143,14 @@ _Found: TypeAlias = dict[str, dict[tuple[str, int], ExpectedNoise]]
 
 
 def expected_numbers(
-    rows: StandIns, mechanism: Mechanism, confidence: float
+    rows: SyntheticRows, mechanism: Mechanism, confidence: float
 ) -> tuple[ExpectedNumber, ...]:
-    """Return every number for each group; once, where its noise is always the same.
+    """Return every number for each group; once, if its noise does not depend on the group.
 
     Args:
-        rows: those that stand for the private ones.
+        rows: the synthetic rows.
         mechanism: the noise.
-        confidence: of the intervals.
+        confidence: the coverage of the intervals.
     """
     plain = ExpectedNoise(mechanism.stddev, float(mechanism.half_width(confidence)))
     if not rows.cases:
@@ -182,7 +181,7 @@ def expected_numbers(
 
 
 def widths_of(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> _Read:
-    """Return what reads the integers of one group as an answer would be read."""
+    """Return a function that turns the integers of one group into numbers."""
     query = aggregate.query
     numbers = _FUNCTIONS.get(RecordedQuestion.of(query).statistic)
 
@@ -207,9 +206,9 @@ def widths_of(aggregate: Aggregate, mechanism: Mechanism, confidence: float) -> 
 @final
 @dataclass(frozen=True, slots=True)
 class _PublicDraws:
-    """Normal draws that anybody can repeat: of made-up and public rows a preview never changes.
+    """Reproducible normal draws, so that a preview never changes.
 
-    The k-th is Phi^-1 of the fraction of k^2 times the golden ratio.
+    The k-th is Phi^-1 of the fractional part of k^2 times the golden ratio.
     """
 
     stddev: float
@@ -225,7 +224,7 @@ class _PublicDraws:
 def _typical(
     aggregate: Aggregate, mechanism: Mechanism, confidence: float, integers: IntArray
 ) -> list[tuple[str, Number]]:
-    """Return numbers of median width: the noise decides where rounds ask, and so the widths."""
+    """Return numbers of median width: in a search, the noise decides the width of intervals."""
     runs: list[list[tuple[str, Number]]] = []
     for run in range(_RUNS):
         kept = aggregate.noised(integers, _PublicDraws(mechanism.stddev, 1 + 1000 * run))
@@ -252,7 +251,7 @@ def _by_group(
     groups: Iterable[Group],
     cases: Iterable[str],
 ) -> Iterator[ExpectedNumber]:
-    """Leave the size out where neither it nor the rows make a difference."""
+    """Return the numbers, without sizes where neither size nor rows matter."""
     every = [widths[one] for one in asked]
     # Without a deviation of its own it is a quotient or a quantile, alike by chance.
     told = every[0].stddev is not None and every[0].half_width
@@ -267,24 +266,24 @@ def _by_group(
 
 
 def _vagueness(known: ExpectedNoise) -> tuple[bool, float]:
-    """The larger, the less it says."""
+    """Return a sort key: larger is less informative."""
     return known.half_width is None, known.half_width or 0.0
 
 
 def _sorted(known: dict[str, ExpectedNoise]) -> dict[str, ExpectedNoise]:
-    """Let the best case be the best of those tried: in tiny groups rows spread evenly are not."""
+    """Make "at best" the best of all cases: in tiny groups rows spread evenly are not."""
     tried = [known[case] for case in (BEST, TYPICAL, WORST) if case in known]
     ends = {BEST: min(tried, key=_vagueness), WORST: max(tried, key=_vagueness)}
     return {case: ends.get(case, width) for case, width in known.items()}
 
 
 def _digits(known: ExpectedNoise) -> tuple[str, str]:
-    """Return the numbers without what rounding does to them."""
+    """Return the numbers without the effect of rounding."""
     return f"{known.stddev or 0.0:.9g}", f"{known.half_width or 0.0:.9g}"
 
 
 def _with_case(known: ExpectedNoise, case: str) -> str:
-    """Write one case; where an interval says nothing, what it is comes after the case."""
+    """Return one case in words; an uninformative interval comes after the case."""
     said, colon, whole = str(known).partition(": ")
     called = "typically" if case == TYPICAL and not said.startswith("±") else case
     return f"{said} {called}{colon}{whole}"

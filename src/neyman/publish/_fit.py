@@ -1,4 +1,4 @@
-"""A budget divided over a batch, so that every answer is as exact as it was asked to be."""
+"""Divides a budget among questions so that their half-widths match what you want."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -16,22 +16,22 @@ from neyman.numerics import Real, exact_positive
 from neyman.publish._expected_noise import ExpectedNumber
 from neyman.publish._likeness import Public, public_of
 from neyman.publish._preview import Preview, preview_of
-from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of
+from neyman.publish._synthetic_rows import SyntheticRows, of_question, refuse_unknown, spreads_of
 from neyman.sensitivity import Sensitivity
 
 __all__ = ["Fitted", "Wish", "fit"]
 
-# Shares are so many parts of the budget.
+# The resolution of shares.
 _FINE: Final = 2**40
 _ROUNDS: Final = 32
-# Shares are good where all half-widths are so nearly the same multiple.
+# The search ends when all multiples are equal up to this.
 _CLOSE: Final = 1.002
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A noise, and what adds up of it: half-widths go as share^(-1/power)."""
+    """A kind of noise; half-widths are proportional to share^(-1/power)."""
 
     make: Callable[[Sensitivity, Fraction], Mechanism]
     power: int
@@ -40,12 +40,12 @@ class _Kind:
 @final
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A question, and how exact its answer should be beside the others.
+    """A question, with the wanted half-width of its noise interval.
 
     Attributes:
         aggregate: the question.
-        half_width: wanted, of the noise interval of one of its numbers, in that number's units.
-        number: which, as `preview` calls it; None for the first.
+        half_width: the wanted half-width for one of its numbers, in the units of that number.
+        number: the name of the number in `preview`; None for the first.
     """
 
     aggregate: Aggregate
@@ -59,10 +59,9 @@ class Fitted:
     """Noise for every question of a batch, which together spend a budget.
 
     Attributes:
-        questions: each with its noise, in order: what `release_batch` takes.
-        factor: the half-widths are so many times those that were wanted; at most 1 where the
-            budget is enough for them.
-        previews: of each question.
+        questions: each question with its noise, in order, as `release_batch` takes them.
+        factor: the half-widths divided by the wanted ones; at most 1 if the budget suffices.
+        previews: the preview of each question.
     """
 
     questions: tuple[tuple[Aggregate, Mechanism], ...]
@@ -89,36 +88,35 @@ def fit(
     like: object = None,
     spread: Mapping[str, tuple[Real, Real]] = MappingProxyType({}),
 ) -> Fitted:
-    """Divide a budget over a batch so that all half-widths are the same multiple of those wanted.
+    """Divide a budget among questions so that all half-widths are the same multiple of the wanted.
 
-    With Gaussian noise the squares of the mu of the questions add up to mu^2, with Laplace noise
-    their epsilon add up to epsilon. A question of sensitivity D whose interval is c sigma wide at
-    noise of scale sigma, and should be t w wide, gets
+    With Gaussian noise, the squared mu of the questions add up to mu^2; with Laplace noise, their
+    epsilon add up to epsilon. A question with sensitivity D, a half-width of c sigma at noise scale
+    sigma, and a wanted half-width w gets
 
         mu_i^2 = (D_i c_i / (t w_i))^2,   or   epsilon_i = D_i c_i / (t w_i)
 
-    No row is read, and nothing is charged.
+    where t is the common multiple. No row is read, and nothing is charged.
 
     Args:
-        wishes: at least one.
+        wishes: at least one question with its wanted half-width.
         mu: the budget, for Gaussian noise; or
         epsilon: the budget, for Laplace noise.
-        records: how many rows the table has, a public number, for intervals that depend on it, as
-            those of means do; not needed where none of those wished for does, or with `like`.
-        confidence: of the intervals, in (0, 1).
-        like: public rows like the private ones, as for `preview`. Without them and without a spread
-            rows are typical ones, skewed, and not those of the best case.
+        records: a public number of rows of the table. Intervals of means, for example, depend on
+            it; leave it out with `like`, or if no wanted half-width depends on it.
+        confidence: the coverage of the intervals, in (0, 1).
+        like: public rows that resemble the private ones, as for `preview`. Without them and without
+            a spread, rows are typical, not the best case.
         spread: mean and standard deviation by column, as for `preview`.
 
     Raises:
-        InvalidParameter: if there is no wish, not one budget, a half-width is not positive, a
-            number is not among those of its question, has no interval at such a size, or depends on
-            a size that is not given; or if `like` or `spread` is unusable.
+        InvalidParameter: if there is no wish, not exactly one budget, a half-width is not positive,
+            a number is unknown, has no finite interval, or depends on a size that is not given; or
+            if `like` or `spread` cannot be used.
         SensitivityMismatch: if a question does not bound the norm that the noise needs.
 
-    Error: the batch never costs more than the budget, and less by at most 1e-11 of it a question.
-        Half-widths are those of `preview`; they are the same multiple but for their rounding to
-        whole steps.
+    Error: the batch costs at most the budget, and at least the budget minus 1e-11 of it for each
+        question. Half-widths are those of `preview`, up to their rounding to whole steps.
     """
     _check(wishes)
     kind, budget = _budget(mu, epsilon)
@@ -154,7 +152,7 @@ def fit(
 @final
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What comes of one division of the budget: `times` are half-widths over those wanted."""
+    """One division of the budget: `times` are half-widths divided by the wanted ones."""
 
     noises: Sequence[Mechanism]
     previews: Sequence[Preview]
@@ -168,43 +166,43 @@ class _Trial:
 @final
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A wish made ready to be tried with one noise after the other."""
+    """A wish with its synthetic rows, to try different noise."""
 
-    rows: StandIns
+    rows: SyntheticRows
     sized: bool
     number: str | None
     half_width: float
 
     @classmethod
     def of(cls, wish: Wish, records: int | None, public: Public | None, spreads: Spreads) -> Self:
-        """Make up the rows of its preview once for all noises."""
+        """Return a wish with the synthetic rows of its preview."""
         width = float(exact_positive(wish.half_width, "half_width"))
         rows = of_question(wish.aggregate, records, public, spreads)
         sized = records is not None or public is not None
         return cls(rows, sized, wish.number, width)
 
     def times(self, seen: Preview) -> float:
-        """Return the half-width that is seen, over the one that is wanted."""
+        """Return the half-width divided by the wanted one."""
         first = self._found(seen)
         if not self.sized and first.records is not None:
             raise InvalidParameter(
-                f"the interval of {first.name!r} depends on how many rows a group has; write "
-                "records=, a public number of rows of the table"
+                f"records is needed, because the interval of {first.name!r} depends on the number "
+                "of rows; none was given. Write records=, a public number of rows of the table"
             )
         if first.planned.half_width is None:
             raise InvalidParameter(
-                f"the interval of {first.name!r} is not known for a group of {first.records:,} "
-                "rows under so small a budget; write larger records=, or a larger budget"
+                f"the interval of {first.name!r} is infinite for a group of {first.records:,} "
+                "rows at this budget. Write larger records=, or a larger budget"
             )
         return first.planned.half_width / self.half_width
 
     def _found(self, seen: Preview) -> ExpectedNumber:
-        """Return the number, of the smallest group."""
+        """Return the number in the smallest group."""
         numbers = [number for number in seen.numbers if self.number in (None, number.name)]
         if not numbers:
             known = ", ".join(dict.fromkeys(repr(number.name) for number in seen.numbers))
             raise InvalidParameter(
-                f"number={self.number!r} was given of a question with {known}; write one of them"
+                f"number must be one of the question; got {self.number!r}. Write one of {known}"
             )
         return numbers[0]
 
@@ -214,7 +212,9 @@ def _check(wishes: Sequence[Wish]) -> None:
     for wish in wishes:
         check_type("a wish", wish, Wish, "publish.Wish(question, half_width)")
     if not wishes:
-        raise InvalidParameter("a batch of no wishes was given; write at least one Wish")
+        raise InvalidParameter(
+            "wishes must have at least one Wish; got none. Write publish.Wish(question, half_width)"
+        )
 
 
 def _budget(mu: Real | None, epsilon: Real | None) -> tuple[_Kind, Fraction]:
@@ -223,15 +223,15 @@ def _budget(mu: Real | None, epsilon: Real | None) -> tuple[_Kind, Fraction]:
     if epsilon is not None and mu is None:
         return _LAPLACE, exact_positive(epsilon, "epsilon")
     raise InvalidParameter(
-        f"a budget of mu={mu}, epsilon={epsilon} was given; write mu for Gaussian noise or epsilon "
-        "for Laplace noise, one of them"
+        f"exactly one budget must be given; got mu={mu}, epsilon={epsilon}. Write mu for Gaussian "
+        "noise, or epsilon for Laplace noise"
     )
 
 
 def _divided(
     shares: Sequence[Fraction], times: Sequence[float], power: int, budget: Fraction
 ) -> list[Fraction]:
-    """Give each the share that makes its half-width the common multiple, rounded down."""
+    """Return the shares that give a common multiple, rounded down."""
     weights = [float(share) * time**power for share, time in zip(shares, times, strict=True)]
     whole_weight = math.fsum(weights)
     return [
@@ -242,7 +242,7 @@ def _divided(
 
 def _gaussian(sensitivity: Sensitivity, share: Fraction) -> Mechanism:
     if sensitivity.l2_squared is None:
-        # Says what is wrong.
+        # It raises the error.
         return Gaussian.calibrate(sensitivity, 1)
     return Gaussian(variance=sensitivity.l2_squared / share)
 

@@ -1,4 +1,4 @@
-"""Groups, and where values lie, as a spec writes them."""
+"""The groups and the domains of a spec."""
 
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, cast
@@ -13,7 +13,7 @@ __all__ = ["BinsOf", "Domain", "DomainOf", "UnknownOf", "ValuesOf"]
 
 
 class ValuesOf(Section):
-    """Keys, a group of rows without a value, and a group of rows with any other value."""
+    """Keys, and groups for missing and for other values."""
 
     sentence: ClassVar[str] = (
         'keys with more groups need values, such as { values = ["north", "south"], '
@@ -23,9 +23,9 @@ class ValuesOf(Section):
     values: Annotated[list[Cell], Field(min_length=1)]
     """The keys."""
     missing: Annotated[str, Field(min_length=1)] | None = None
-    """What the group of rows without a value is called; without it they are in no group."""
+    """The name of a group for rows without a value; without it they are in no group."""
     other: Annotated[str, Field(min_length=1)] | None = None
-    """What the group of rows with any other value is called; without it they are in no group."""
+    """The name of a group for rows with any other value; without it they are in no group."""
 
     def build(self) -> Values:
         """Return the keys, with the names of the groups."""
@@ -33,18 +33,18 @@ class ValuesOf(Section):
 
 
 class BinsOf(Section):
-    """Bins between cut points, each with its lower end, the last one with both."""
+    """Bins between cut points; each includes its lower end, the last one both ends."""
 
     edges: list[Number | date] | None = None
     """The cut points, increasing: numbers or dates."""
     lower: Number | None = None
-    """In place of edges: where the first bin begins,"""
+    """Instead of edges: the lower end of the first bin,"""
     upper: Number | None = None
-    """where the last one ends,"""
+    """the upper end of the last bin,"""
     number: Count | None = None
-    """and how many of one width there are."""
+    """and the number of bins, which have equal widths."""
     outside: Literal["drop", "clip"]
-    """What becomes of rows beyond the edges: left out, or counted in the nearest bin."""
+    """Rows beyond the edges: "drop" leaves them out, "clip" counts them in the nearest bin."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
@@ -60,7 +60,7 @@ class BinsOf(Section):
         """Return the bins.
 
         Raises:
-            InvalidTable, InvalidParameter: if they do not increase, or are too many.
+            InvalidTable, InvalidParameter: if the edges do not increase, or are too many.
         """
         if self.edges is not None:
             return Bins(self.edges, outside=self.outside)
@@ -69,7 +69,7 @@ class BinsOf(Section):
 
 
 def _form_of_keys(value: object) -> str:
-    """Tell bins from keys, and these from a mere list, by how they are written."""
+    """Return whether groups are written as bins, as keys or as a list."""
     if isinstance(value, ValuesOf):
         return "keys"
     if isinstance(value, dict):
@@ -84,12 +84,12 @@ Domain = Annotated[_ListedKeys | _Named | _Binned, Discriminator(_form_of_keys)]
 
 
 class UnknownOf(Section):
-    """Groups that nobody declared: every key that the rows hold, shown if its count is large."""
+    """Undeclared groups: every key in the rows, shown if its noisy count is large."""
 
     sentence: ClassVar[str] = 'unknown groups need columns, a list such as ["dest"]'
 
     columns: Annotated[list[str], Field(min_length=1)]
-    """The grouping columns; several make the combinations that occur."""
+    """The grouping columns; several give the combinations that occur."""
 
     def build(self) -> UnknownKeys:
         """Return the groups.
@@ -101,33 +101,33 @@ class UnknownOf(Section):
 
 
 class DomainOf(Section):
-    """Where values lie: between two ends, or on a circle."""
+    """The range of values: between two ends, or on a circle."""
 
     lower: Number | None = None
     """The lower end."""
     upper: Number | None = None
     """The upper end."""
     outside: Literal["count", "clip", "drop"] | None = None
-    """What becomes of values outside: counted apart, moved to the nearer end, or left out."""
+    """Values outside: "count" counts them separately, "clip" moves them, "drop" leaves them out."""
     period: Positive | None = None
-    """In place of the ends: values begin anew after it, as hours of the day do after 24."""
+    """Instead of the ends: the period of values on a circle, such as 24 for hours."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         interval = (self.lower, self.upper, self.outside)
         if (None in interval) if self.period is None else interval != (None, None, None):
             raise ValueError(
-                'give lower, upper and outside = "count" (counted apart, of a density of one '
+                'give lower, upper and outside = "count" (counted separately, for a density of one '
                 'column), "clip" (moved to the nearer end) or "drop" (left out); or period alone, '
                 "for hours of the day and the like"
             )
         return self
 
     def build(self) -> Side:
-        """Return the line or circle.
+        """Return the interval or circle.
 
         Raises:
-            InvalidParameter: if it is too long, too short, or the ends are reversed.
+            InvalidParameter: if it is too long or too short, or the ends are reversed.
         """
         if self.period is not None:
             return Circle(self.period)

@@ -1,26 +1,26 @@
-"""Least squares of noisy integers that are of the same rows: estimates, their noise, and fit.
+"""Least squares of noisy integers about the same rows: estimates, their noise, and consistency.
 
-Of one group let n be the number of rows, and T_v the centred total of each column v. A noisy
-integer is y = h (n, T_1, ...) + noise, with noise that is independent of all other, of mean 0 and
-of a known variance. Least squares weighted by the inverse variances is then, of all unbiased linear
-estimates, the one of least variance (Gauss and Markov), and its covariance is known.
+For one group let n be the number of rows, and T_v the centred total of each column v. A noisy
+integer is y = h (n, T_1, ...) + noise, where the noise is independent, with mean 0 and a known
+variance. Least squares weighted by the inverse variances has the least variance of all unbiased
+linear estimates (Gauss and Markov), and a known covariance.
 
-Intervals. An estimate is wrong by X + R: R is what noise is rounded by, and |R| is at most half the
-sum of the sizes of the weights. Of X the standard deviation s is known, and |X| > t s has at most
-the chance p
+Intervals. The error of an estimate is X + R, where R comes from rounding, and |R| is at most half
+the sum of the absolute weights. The standard deviation s of X is known, and |X| > t s has
+probability at most p for
 
-* of Gaussian noise: as of a normal number;
-* of Laplace noise among it: t = L / sqrt(2 (1 - (1 + L) p)), L = log(1/p). X has a log-concave
-  law, as have sums of such, and so has |X| a log-concave tail S: S(u) >= p^(u/t) below t, and the
-  variance is the integral of 2 u S(u);
-* of any other: t = 2 / (3 sqrt(p)) for p <= 1/3, for X is unimodal and symmetric (Gauss).
+* Gaussian noise: t as for a normal variable;
+* Laplace noise among it: t = L / sqrt(2 (1 - (1 + L) p)), L = log(1/p). X has a log-concave
+  law, as sums of such variables do, so |X| has a log-concave tail S: S(u) >= p^(u/t) below t, and
+  the variance is the integral of 2 u S(u);
+* any other noise: t = 2 / (3 sqrt(p)) for p <= 1/3, because X is unimodal and symmetric (Gauss).
 
-The last two are conservative: 2.37 and 2.98 at 95 %, in place of 1.96.
+The last two are conservative: 2.37 and 2.98 at 95 %, instead of 1.96.
 
-Counts of nested rows. Rows with a known value of a column are no more than all rows. Where noise
-says otherwise, both show the mean of the two, weighted by the inverse variances: the nearest
-numbers that fit. Their intervals are around the estimates as they were, stretched to hold what is
-shown, so that they hold as often as before.
+Counts of nested rows. There are at most as many rows with a known value as rows. If noise violates
+this, both show the mean of the two counts, weighted by the inverse variances: the nearest
+consistent numbers. Their intervals are around the original estimates, extended to include the
+numbers shown, so their coverage does not decrease.
 
 Source: Gauss (1823), *Theoria combinationis observationum*, sections 9 and 10.
 """
@@ -37,7 +37,7 @@ import numpy.typing as npt
 
 from neyman.aggregate import Noise
 from neyman.numerics import ndtri
-from neyman.publish._facts import Fact, Part, Variable
+from neyman.publish._same_counts import Fact, Part, Variable
 
 __all__ = ["Fixed", "SolvedGroup", "System", "solved"]
 
@@ -56,10 +56,10 @@ class _Known:
     """A noisy number.
 
     Attributes:
-        of: what n, T_1, ... are multiplied by in it.
-        variance: of its noise.
-        rounded: the most that rounding moves it.
-        law: what the noise is called in the ledger.
+        of: its coefficients of n, T_1, ...
+        variance: the variance of its noise.
+        rounded: the largest rounding error.
+        law: the name of the noise in the ledger.
     """
 
     of: tuple[float, ...]
@@ -69,10 +69,10 @@ class _Known:
 
 
 def known_of(form: np.ndarray[tuple[int], np.dtype[np.float64]], noise: Noise, law: str) -> _Known:
-    """Return a noisy integer as a number of which something is known.
+    """Return a noisy integer as a noisy number.
 
-    The noise of a law that is drawn as an integer becomes unimodal, as the bounds of intervals
-    need it, by adding a uniform number: that has a variance of 1/12, too.
+    Noise that is drawn as an integer becomes unimodal, as the intervals require, by adding a
+    uniform number with variance 1/12.
     """
     more = 0.0 if law in _CONTINUOUS else 1 / 12
     return _Known(tuple(form.tolist()), noise.stddev**2 + more, 0.5, law)
@@ -84,10 +84,10 @@ class _Combination:
     """The best estimates of n, T_1, ... from noisy numbers.
 
     Attributes:
-        weights: of each number in each estimate.
-        covariance: of the estimates.
-        rounded: the most that rounding moves each number.
-        laws: of the noise.
+        weights: the weight of each number in each estimate.
+        covariance: the covariance of the estimates.
+        rounded: the largest rounding error of each number.
+        laws: the names of the noise.
     """
 
     weights: Floats
@@ -100,16 +100,16 @@ class _Combination:
         return self.weights @ np.asarray(numbers, np.float64)
 
     def variances(self, forms: Floats) -> Floats:
-        """Return the variance of each form in n, T_1, ..., a row each."""
+        """Return the variances of linear forms in n, T_1, ..., one in each row."""
         return np.einsum("ij,jk,ik->i", forms, self.covariance, forms)
 
     def noise(self, forms: Floats, step: float, off: Floats) -> "_CombinedNoise":
-        """Return the noise on forms in the estimates, where they were moved to other numbers.
+        """Return the noise on linear forms in the estimates, when other numbers are shown.
 
         Args:
-            forms: one or two, a row each.
-            step: the first form, moved, is a whole multiple of this.
-            off: the forms of the estimates, less those of what they were moved to.
+            forms: one or two forms, one in each row.
+            step: the shown first form is a whole multiple of this.
+            off: the forms of the estimates minus the shown ones.
         """
         covariance = forms @ self.covariance @ forms.T
         slack = np.abs(forms @ self.weights) @ self.rounded
@@ -117,7 +117,7 @@ class _Combination:
 
 
 def _combined(known: Sequence[_Known]) -> _Combination:
-    """Return the best estimates; every number must be known from something."""
+    """Return the best estimates; every number needs an observation."""
     forms = np.array([one.of for one in known])
     deviations = np.sqrt([one.variance for one in known])
     scaled = forms / deviations[:, None]
@@ -132,14 +132,14 @@ def _combined(known: Sequence[_Known]) -> _Combination:
 
 
 def _multiple(laws: frozenset[str], confidence: float) -> float:
-    """Return how many standard deviations hold an estimate with a confidence, in (0, 1)."""
+    """Return the number of standard deviations for a confidence in (0, 1)."""
     p = 1 - confidence
     if laws <= {"gaussian"}:
         return float(ndtri(np.array(1 - p / 2))) * _UP
     gauss = 2 / (3 * math.sqrt(p)) if p <= 1 / 3 else math.sqrt(3) * confidence
     if laws <= set(_LOG_CONCAVE):
         size = -math.log(p)
-        # 1 - (1 + L) e^-L, whose first terms are those of its series where L is small.
+        # 1 - (1 + L) e^-L, by its series if L is small.
         part = size**2 / 2 * (1 - 2 * size / 3) if size < 1e-4 else 1 - (1 + size) * p
         return min(gauss, size / math.sqrt(2 * part)) * _UP
     return gauss * _UP
@@ -148,14 +148,14 @@ def _multiple(laws: frozenset[str], confidence: float) -> float:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _CombinedNoise:
-    """The noise on one or two integers that were combined from others.
+    """The noise on one or two combined integers.
 
     Attributes:
-        covariance: of them.
-        slack: how far rounding moves each, at most.
-        off: the estimates, less the integers that are shown.
-        step: of which the first integer is a multiple.
-        laws: of the noise.
+        covariance: their covariance.
+        slack: the largest rounding error of each.
+        off: the estimates minus the integers shown.
+        step: the first integer is a multiple of this.
+        laws: the names of the noise.
     """
 
     covariance: Floats
@@ -166,7 +166,7 @@ class _CombinedNoise:
 
     @property
     def stddev(self) -> float:
-        """Of the first integer."""
+        """The standard deviation of the first integer."""
         return math.sqrt(float(self.covariance[0, 0]))
 
     @property
@@ -175,13 +175,13 @@ class _CombinedNoise:
         return self.laws <= {"gaussian"}
 
     def half_width(self, confidence: float) -> int:
-        """Return the half-width around the first integer: the true one is a multiple of a step."""
+        """Return the half-width around the first integer: the true one is a multiple of `step`."""
         width = _multiple(self.laws, confidence) * self.stddev + float(self.slack[0])
         steps = math.floor((width + abs(float(self.off[0]))) / self.step + _SPARE)
         return round(self.step * steps)
 
     def ends(self, shown: int, confidence: float) -> tuple[int, int]:
-        """Return the interval of the first integer, stretched to hold the one that is shown."""
+        """Return the interval of the first integer, extended to include the shown one."""
         width = _multiple(self.laws, confidence) * self.stddev + float(self.slack[0])
         middle, step = shown + float(self.off[0]), self.step
         low, high = (
@@ -193,7 +193,7 @@ class _CombinedNoise:
     def ratio_interval(
         self, numerator: int, denominator: int, confidence: float
     ) -> tuple[float, float]:
-        """Return every ratio r of which the estimates s, n do not reject that s = r n (Fieller).
+        """Return the interval of ratios r for which s = r n is not rejected (Fieller).
 
         |s - r n| <= t sqrt(var(s - r n)) + slack_s + |r| slack_n
         """
@@ -212,12 +212,12 @@ class _CombinedNoise:
         return tuple(_end(accepts, middle, side) for side in (-1, 1))  # pyright: ignore[reportReturnType]
 
     def radius(self, rank: int, size: int, confidence: float) -> float:  # noqa: ARG002
-        """Return infinity: nothing is said of all integers together."""
+        """Return infinity: there is no joint bound on all integers."""
         return math.inf
 
 
 def _end(accepts: Callable[[float], bool], middle: float, side: int) -> float:
-    """Return where a ratio is rejected first, going from the middle to one side, rounded outwards.
+    """Return the first ratio that is rejected on one side of the middle, rounded outwards.
 
     The ratios that are not rejected are an interval around the middle.
     """
@@ -238,15 +238,15 @@ _SAME: Final = 1e-9
 @final
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A number of rows that a contingency table shows, where it adds up to others.
+    """A number of rows in a contingency table.
 
     Attributes:
-        count: that is shown.
+        count: the count shown.
         lower, upper: its interval.
-        unbiased: the estimate that it was made of.
-        stddev: of that.
-        law: of its noise.
-        names: of the releases that it is made of.
+        unbiased: the unbiased estimate.
+        stddev: the standard deviation of the estimate.
+        law: the name of its noise.
+        names: the names of the releases that it comes from.
     """
 
     columns: ClassVar = ("count", "lower", "upper", "unbiased", "stddev")
@@ -263,16 +263,16 @@ class Fixed:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class System:
-    """Statistics about the same rows, and what they tell of n and of totals.
+    """Statistics about the same rows, with the estimates of n and of totals.
 
     Attributes:
         parts: the statistics.
-        telling: those of them whose counts tell n.
-        counted: whether n is known, so that it is the first number.
-        variables: of the totals.
-        used: of each part the integers that something is known from.
-        best: the estimates, made of `fixed` first if there is one.
-        fixed: whether n is known from a contingency table, and only so.
+        telling: those whose counts measure n.
+        counted: whether n is measured; it is then the first number.
+        variables: the columns of the totals.
+        used: the integers of each part that are used.
+        best: the estimates; `fixed` comes first if there is one.
+        fixed: whether n comes only from a contingency table.
     """
 
     parts: tuple[Part, ...]
@@ -285,9 +285,9 @@ class System:
 
     @staticmethod
     def of(parts: Sequence[Part], fixed: Fixed | None) -> "System":
-        """Put parts together; where a table tells n, nothing else does."""
+        """Combine parts; if a contingency table has n, nothing else is used for n."""
         counts = [part for part in parts if part.counts is not None]
-        # Shown for their large noisy counts, they tell less than any that are shown anyway.
+        # Groups selected by a large noisy count are biased.
         telling = [] if fixed is not None else [p for p in counts if not p.chosen] or counts
         counted = bool(telling) or fixed is not None
         totals = [part.variable for part in parts if any(t and t.total for t in part.terms)]
@@ -305,11 +305,11 @@ class System:
         return System(tuple(parts), tuple(telling), counted, variables, used, best, whole)
 
     def forms(self, part: Part) -> Floats:
-        """Return each integer of a part as a form in n and the totals, 0 where it is none."""
+        """Return each integer of a part as a linear form in n and the totals, or as 0."""
         return _forms(part, self.variables, counted=self.counted)
 
     def changes(self, part: Part) -> bool:
-        """Whether a part is known otherwise than from its own integers alone."""
+        """Return whether other integers than its own change the numbers of a part."""
         if self.fixed:
             return True
         forms = self.forms(part)
@@ -319,13 +319,13 @@ class System:
         return bool(np.any(np.abs(found / variances - 1) > _SAME))
 
     def uses(self, part: Part) -> bool:
-        """Whether all that a part tells is among what the estimates are made of."""
+        """Return whether the estimates use every integer of a part."""
         own = tuple(i for i, term in enumerate(part.terms) if term is not None)
         return self.used[self.parts.index(part)] == own
 
     @property
     def counted_from(self) -> tuple[Part, ...]:
-        """The statistics that the estimate of n is made of: totals tell of it, too."""
+        """The statistics in the estimate of n; totals contribute to it as well."""
         if not self.counted:
             return ()
         found: list[Part] = []
@@ -342,8 +342,8 @@ class System:
         """Return the best estimates of a group.
 
         Args:
-            places: of the group in each part.
-            fixed: n, if a contingency table tells it.
+            places: the place of the group in each part.
+            fixed: n, if a contingency table has it.
         """
         given = [
             float(part.integers[place, i])
@@ -356,12 +356,12 @@ class System:
 
     @property
     def variance(self) -> float:
-        """Of the estimate of n."""
+        """The variance of the estimate of n."""
         return float(self.best.covariance[0, 0])
 
 
 def _used(part: Part, *, told: bool) -> Iterator[int]:
-    """Yield which integers of a part something is known from; of the rows, if they are told."""
+    """Yield the integers of a part that are used, with that of the rows if it measures them."""
     for i, term in enumerate(part.terms):
         if term is not None and (told or (term.total and part.variable is not None)):
             yield i
@@ -385,13 +385,13 @@ class SolvedGroup:
     """One group.
 
     Attributes:
-        fact: the number of its rows.
-        held: the statistics about it, each with the place of the group there.
-        system: what they tell.
-        estimates: of its numbers.
-        fixed: the number of rows, where a contingency table shows it.
-        count: that is shown; None where it is not known.
-        moved: whether that is not the estimate, so that it fits the count of other rows.
+        fact: the fact of its number of rows.
+        held: the statistics about it, each with the place of the group.
+        system: the combined statistics.
+        estimates: the estimates of its numbers.
+        fixed: the number of rows in a contingency table, if there is one.
+        count: the count shown; None if it is unknown.
+        moved: whether the count differs from the estimate, to be consistent with other counts.
     """
 
     fact: Fact
@@ -404,21 +404,21 @@ class SolvedGroup:
 
     @property
     def combined(self) -> bool:
-        """Whether more than one statistic is about it, or a table."""
+        """Whether more than one statistic, or a contingency table, is about it."""
         return len(self.held) > 1 or self.fixed is not None
 
     @property
     def shown(self) -> tuple[int | float, ...]:
-        """The count, if it is known, and each total: whole numbers that fit each other."""
+        """The count, if it is known, and each total, as consistent whole numbers."""
         if self.count is None:
             return tuple(round(total) for total in self.estimates.tolist())
         covariance = self.system.best.covariance
-        # What the totals are expected to be beside this count.
+        # The expected totals, given this count.
         beside = covariance[:, 0] / covariance[0, 0] * (self.count - float(self.estimates[0]))
         return (self.count, *(round(total) for total in (self.estimates + beside)[1:].tolist()))
 
     def integers(self, part: Part) -> list[int]:
-        """Return the integers of a part that fit the numbers shown; of no term its own are 0."""
+        """Return the integers of a part that match the numbers shown; others are 0."""
         found: list[int] = []
         shown = self.shown
         for term in part.terms:
@@ -440,14 +440,14 @@ class SolvedGroup:
         return self.system.best.noise(forms, float(step), off)
 
     def count_ends(self, part: Part) -> tuple[int, int]:
-        """Return the noise interval of n, of a part that is a count."""
+        """Return the noise interval of n, for a count."""
         (first,) = self.integers(part)
         low, high = self.noise(part).ends(first, part.release.confidence)
         weight = 1 if part.counts is None else part.counts[1]
         return low // weight, high // weight
 
     def mean_ends(self, part: Part) -> tuple[float, float]:
-        """Return the noise interval of T / n, of a part with n and T first among its integers."""
+        """Return the noise interval of T / n, for a part whose first integers are n and T."""
         (rows, _), (_, total) = ((t.rows, t.total) for t in part.terms[:2] if t is not None)
         first, second, *_ = self.integers(part)
         ends = self.noise(part).ratio_interval(second, first, part.release.confidence)
@@ -456,11 +456,11 @@ class SolvedGroup:
 
 
 def solved(parts: Sequence[Part], facts: Mapping[Fact, Fixed]) -> list[SolvedGroup]:
-    """Return the groups of which more is known than one statistic tells.
+    """Return the groups that more than one statistic measures.
 
     Args:
         parts: the statistics.
-        facts: the numbers of rows that contingency tables show.
+        facts: the numbers of rows in contingency tables.
     """
     places: defaultdict[Fact, list[tuple[Part, int]]] = defaultdict(list)
     for part in parts:
@@ -485,7 +485,7 @@ def solved(parts: Sequence[Part], facts: Mapping[Fact, Fixed]) -> list[SolvedGro
 
 
 def _bundle(fact: Fact) -> object:
-    """Return what is equal for rows of which some may be among the others."""
+    """Return a key that is equal for rows that may be nested."""
     rows = fact.rows
     return rows.data, rows.limits, rows.units, fact.group
 
@@ -508,7 +508,7 @@ def _solve(
 
 
 def _nested(groups: Sequence[SolvedGroup]) -> Iterator[SolvedGroup]:
-    """Yield them with counts of which none is larger than that of rows that include its own."""
+    """Yield the groups with counts such that none exceeds that of a set of rows around it."""
     blocks = [[one] for one in groups if one.count is not None]
     while True:
         pairs = [(x, y) for x in blocks for y in blocks if x is not y and _within(x, y)]
@@ -529,12 +529,12 @@ def _nested(groups: Sequence[SolvedGroup]) -> Iterator[SolvedGroup]:
 
 
 def _within(first: Sequence[SolvedGroup], second: Sequence[SolvedGroup]) -> bool:
-    """Whether rows of the first are among those of the second."""
+    """Return whether the rows of the first are a subset of those of the second."""
     return any(x.fact.rows.known > y.fact.rows.known for x in first for y in second)
 
 
 def _level(block: Sequence[SolvedGroup]) -> float:
-    """Return the mean of the estimates, weighted; what a table shows stands."""
+    """Return the weighted mean of the estimates; numbers of a contingency table do not change."""
     fixed = [one.fixed.count for one in block if one.fixed is not None]
     if fixed:
         return float(fixed[0]) if fixed[0] != round(fixed[0]) else round(fixed[0])

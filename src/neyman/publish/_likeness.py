@@ -1,4 +1,4 @@
-"""What public rows are like, for a question: what a preview needs to know of them, and no more."""
+"""Summaries of public rows: what a preview of a question needs, and no more."""
 
 import hashlib
 import json
@@ -26,19 +26,18 @@ _INSTEAD: Final = (
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
-    """What public rows are like, for one question. Public, if they are: it comes without noise.
+    """A summary of public rows for one question. It has no noise, so the rows must be public.
 
     Attributes:
         question: a digest of the question.
-        label: what the rows are called, for people.
-        digest: of what they are known by: of a file its content, of a frame its name and types.
-        rows: how many there are, before filters and limits.
-        kept: the share of them that counts, to 3 digits.
-        groups: the share of those in each group, to 3 digits.
-        limited: whether limits of a unit were applied; else the rows do not name their units.
-        shape: what a row adds on average to each integer, to 12 digits, for a variance is a small
-            difference of large ones; of a function of one column 201 of its quantiles in their
-            place; of a contingency table the shares of its cells.
+        label: the label of the rows.
+        digest: a digest of their identity: the content of a file, or the name and types of a frame.
+        rows: the number of rows, before filters and limits.
+        kept: the share of rows that count, to 3 digits.
+        groups: the share of these in each group, to 3 digits.
+        limited: whether contribution limits were applied; otherwise the rows have no units.
+        shape: the average contribution of a row to each integer, to 12 digits; for a function of
+            one column 201 of its quantiles, for a contingency table the shares of its cells.
     """
 
     question: str
@@ -51,7 +50,7 @@ class Likeness:
     shape: Shape
 
     def to_json(self) -> dict[str, object]:
-        """Return it, JSON-able."""
+        """Return the summary, JSON-able."""
         return {
             "format": _FORMAT,
             "version": 1,
@@ -67,10 +66,10 @@ class Likeness:
 
     @classmethod
     def of_json(cls, record: Mapping[str, object]) -> Self:
-        """Read what `to_json` returned.
+        """Read a record of `to_json`.
 
         Raises:
-            InvalidParameter: if it is no such record, or of a later version.
+            InvalidParameter: if it is another record, or one of a later version.
         """
         if record.get("format") != _FORMAT or record.get("version") != 1:
             raise InvalidParameter(
@@ -101,38 +100,38 @@ class Likeness:
 
 
 Public: TypeAlias = Table | tuple[Likeness, ...]
-"""A public table that is opened, or what is known of one."""
+"""An open public table, or summaries of one."""
 
 
 def likeness(question: Aggregate, public: object, *, label: str | None = None) -> Likeness:
-    """Ask public rows what a preview of a question needs to know of rows like the private ones.
+    """Summarise public rows for the preview of a question.
 
-    The question's own statement is run of them, under its own bounds and limits, after the filters
-    and columns of the private table; of a joined table, give a public one that is joined alike. The
-    private rows are not read, and nothing is charged.
+    The statement of the question runs on the public rows, with its bounds and limits, after the
+    filters and computed columns of the private table. If the private table is joined, give a public
+    one that is joined in the same way. The private rows are not read, and nothing is charged.
 
     Args:
-        question: such as `table.mean("minutes")`.
+        question: the question, such as `table.mean("minutes")`.
         public: the path of a .parquet or .csv file, a data frame, or a table from `open_table`.
-        label: what to call the rows; the name of the file by default.
+        label: the label of the rows; by default the name of the file.
 
     Raises:
-        InvalidParameter: if it holds the private rows, or no row of it counts.
-        InvalidTable: if its rows cannot be made in the steps of the private ones.
-        UnknownColumn: if it lacks a column.
+        InvalidParameter: if these are the private rows, or none of them counts.
+        InvalidTable: if the steps of the private table cannot be applied to them.
+        UnknownColumn: if they do not have a column.
     """
     check_type("question", question, Aggregate, "a question, such as table.count()")
     table = public_of(public)
     if isinstance(table, tuple):
         raise InvalidParameter(
-            "public must be rows; a likeness of some was given. Write the path of their file, a "
+            "public must be rows; got a likeness of rows. Write the path of their file, a "
             "data frame, or a Table"
         )
     return likeness_of(question, table, label or label_of(public))
 
 
 def likeness_of(question: Aggregate, public: Public, label: str) -> Likeness:
-    """Ask a table, or find what is known of the question."""
+    """Summarise a table, or return the summary for the question."""
     digest = _digest(question)
     if isinstance(public, tuple):
         found = next((one for one in public if one.question == digest), None)
@@ -166,12 +165,12 @@ def likeness_of(question: Aggregate, public: Public, label: str) -> Likeness:
 
 
 def label_of(like: object) -> str:
-    """Return what public rows are called where nobody says it."""
+    """Return the default label of public rows."""
     return Path(like).name if isinstance(like, str | Path) else "the public table"
 
 
 def public_of(like: object) -> Public:
-    """Open a public table, or read what is known of one.
+    """Open a public table, or read its summaries.
 
     Raises:
         InvalidParameter: if it is neither.
@@ -207,7 +206,7 @@ def _read(path: Path) -> tuple[Likeness, ...]:
     try:
         written: object = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no JSON"
+        reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
         raise InvalidParameter(
             f"like must be {_INSTEAD}; {str(path)!r} cannot be read: {reason}"
         ) from error

@@ -1,4 +1,4 @@
-"""Margins of one count: several ways to add up the very rows that the cells count."""
+"""Margins of a count: sums over the same rows that the cells count."""
 
 import math
 from collections.abc import Sequence
@@ -15,31 +15,32 @@ from neyman.tables import Keys, Table, UnknownKeys
 
 __all__ = ["MOST", "folded", "margin_index", "margins"]
 
-# Sums stay below it.
+# The bound of sums.
 MOST: Final = 2**62
 
 
 def margins(table: Table, by: Keys, columns: Sequence[Sequence[str]]) -> tuple[Aggregate, ...]:
-    """Ask for margins of the count by `by`: one question for each list of columns.
+    """Count margins of the cells of `by`: one question for each list of columns.
 
-    A row counts in a margin where it counts in a cell, after the same limits: margins of one `by`
-    add up before noise, as `table.count` of single columns would not (rows with another key, units
-    cut elsewhere). Release them in a batch, and put them together with `contingency`.
+    A row counts in a margin if it counts in a cell, after the same limits. So margins of one `by`
+    add up before noise. Counts by single columns (`table.count`) would not: they include rows with
+    other keys, and limits drop other rows. Release the margins in a batch, and combine them with
+    `contingency`.
 
-    A unit with at most m rows, at most r of them in a cell, moves a margin's groups of c cells by
+    A unit with at most m rows, at most r of them in a cell, changes a margin's groups of c cells by
 
         l1 = m,  l2^2 = q s^2 + (m - q s)^2,  s = min(c r, m),  q = floor(m / s)
 
     Args:
-        table: whose rows.
+        table: the table.
         by: the cells.
-        columns: for each margin some of the columns of `by`; all of them for the cells, none for
-            the total.
+        columns: for each margin a list of columns of `by`; all of them for the cells, an empty list
+            for the total.
 
     Raises:
-        InvalidParameter: if the margins are no lists, or the cells no keys.
-        InvalidTable: if nobody declared the groups, a column is not one of `by`, or sums could
-            leave 62 bits.
+        InvalidParameter: if the margins are not lists, or the cells are not keys.
+        InvalidTable: if the groups are not declared, a column is not in `by`, or sums could exceed
+            62 bits.
     """
     check_type("table", table, Table, "a table, from open_table(...)")
     check_type("by", by, Keys | UnknownKeys, 'the cells, Keys({"carrier": [...]})')
@@ -54,8 +55,7 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
     cells = table.count(by)
     if cells.unknown is not None:
         raise InvalidTable(
-            f"margins by {by!r} were asked for, whose cells nobody declared; write "
-            "by=Keys({column: keys, ...})"
+            f"margins need declared cells; got {by!r}. Write by=Keys({{column: keys, ...}})"
         )
     kept = by.project(*names) if names else None
     index, size = margin_index(by, names)
@@ -87,7 +87,7 @@ def _margin(table: Table, by: Keys, names: tuple[str, ...]) -> Aggregate:
 
 
 def margin_index(by: Keys, names: tuple[str, ...]) -> tuple[IntArray, int]:
-    """Return the margin's group of each cell, in the order of `project`, and how many there are."""
+    """Return each cell's group in the margin, in the order of `project`, and their number."""
     code = np.zeros(len(by), np.int64)
     places = dict(zip(by.columns, by.places(), strict=True))
     sizes = dict(zip(by.columns, map(len, by.domains), strict=True))
@@ -101,14 +101,17 @@ def margin_index(by: Keys, names: tuple[str, ...]) -> tuple[IntArray, int]:
 
 
 def folded(cells: Sensitivity, most: int, size: int) -> Sensitivity:
-    """Return the most that a unit moves `size` sums of at most `most` cells each.
+    """Return the sensitivity of `size` sums of at most `most` = m cells each.
 
-    It moves a cell by at most r, a group so by at most m r, and all by at most l1; the squares of
-    numbers up to m r of a given sum are most where as many as can be are m r.
+    A unit changes a cell by at most r, so a group by at most m r, and all by at most l1. Numbers up
+    to m r with a given sum have the largest squares if as many as possible equal m r.
     """
     total, one = cells.l1, cells.largest
     if total is None or one is None:
-        raise InvalidTable("counts without l1 and largest move were given; count by declared keys")
+        raise InvalidTable(
+            "margins need counts with a known l1 sensitivity; these have none. Count by declared "
+            "keys"
+        )
     group = min(Fraction(most * one), total)
     full, rest = divmod(total, group)
     return Sensitivity(

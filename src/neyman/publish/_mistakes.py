@@ -1,4 +1,4 @@
-"""What is wrong in a spec, in words of TOML: where it is, and what to write instead."""
+"""The mistakes of a spec as sentences: the place, and what to write instead."""
 
 import difflib
 import json
@@ -17,12 +17,20 @@ from neyman.publish._queries import QUERIES
 from neyman.publish._section import Section
 from neyman.publish._spec import Spec
 
-__all__ = ["FILL_IN", "Mistakes", "near_key", "near_name", "place_of", "sentences", "to_mend"]
+__all__ = [
+    "FILL_IN",
+    "Mistakes",
+    "listed_mistakes",
+    "near_key",
+    "near_name",
+    "place_of",
+    "sentences",
+]
 
-# What begins so was written by `neyman init`, to be replaced.
+# The prefix of texts that `neyman init` writes for users to replace.
 FILL_IN: Final = "FILL IN: "
 
-# What others call statistics that are asked by another name.
+# Common names of statistics, with their names in a spec.
 _MEANT: Final = {
     "median": "quantiles, with probabilities = [0.5]",
     **dict.fromkeys(
@@ -38,20 +46,20 @@ _MEANT: Final = {
     **dict.fromkeys(("distinct", "count_distinct", "n_unique"), "count_units"),
     **dict.fromkeys(("kde", "map", "field"), "density"),
 }
-# Steps to a query; its parts lie deeper, and know fewer statistics.
+# The depth of a query; its parts are deeper, and take fewer statistics.
 _QUERY: Final = 2
 _T = TypeVar("_T")
 
-_MOST_TOLD: Final = 200
+_MOST_LISTED: Final = 200
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Mistakes:
-    """What was found wrong so far.
+    """The mistakes found so far.
 
     Attributes:
-        found: in order.
+        found: the errors, in order.
     """
 
     found: list[SpecError | InvalidTable] = field(default_factory=list[SpecError | InvalidTable])
@@ -60,18 +68,18 @@ class Mistakes:
         return bool(self.found)
 
     def of(self, make: Callable[[], _T]) -> _T | None:
-        """Return what is made; None where that is a mistake, which is told later."""
+        """Return the result of `make`; if it fails, None, and keep the error."""
         try:
             return make()
         except (SpecError, InvalidTable) as error:
             self.found.append(error)
             return None
 
-    def tell(self) -> None:
-        """Refuse what was found.
+    def raise_all(self) -> None:
+        """Raise the errors found.
 
         Raises:
-            SpecError, InvalidTable: the one that was found, or of several one that tells all.
+            SpecError, InvalidTable: the only error, or one that lists several.
         """
         if not self.found:
             return
@@ -80,18 +88,18 @@ class Mistakes:
         lines = list(dict.fromkeys(_line(error) for error in self.found))
         kinds = {type(error) for error in self.found}
         kind = kinds.pop() if len(kinds) == 1 else InvalidTable
-        raise kind(to_mend(lines)) from self.found[0]
+        raise kind(listed_mistakes(lines)) from self.found[0]
 
 
-def to_mend(lines: Sequence[str]) -> str:
-    """Return how many mistakes there are, and the first of them, a line each."""
-    more = len(lines) - _MOST_TOLD
-    shown = [*lines[:_MOST_TOLD], *([f"... and {more:,} more"] if more > 0 else [])]
-    return "\n  ".join([f"{len(lines)} to mend", *shown])
+def listed_mistakes(lines: Sequence[str]) -> str:
+    """Return the number of mistakes and the first of them, one on each line."""
+    more = len(lines) - _MOST_LISTED
+    shown = [*lines[:_MOST_LISTED], *([f"... and {more:,} more"] if more > 0 else [])]
+    return "\n  ".join([f"{len(lines)} problem{'s' if len(lines) != 1 else ''}", *shown])
 
 
 def _line(error: Exception) -> str:
-    """Return its sentence; that of a KeyError is its argument."""
+    """Return the message of an error, without the quotes of a KeyError."""
     return str(error.args[0]) if error.args else str(error)
 
 
@@ -101,7 +109,7 @@ def sentences(
     places: dict[str, list[ErrorDetails]] = {}
     for problem in problems:
         left = str(problem["input"]).startswith(FILL_IN)
-        # What is left open is told already, and what does not fit together may follow from it.
+        # Texts to replace are listed already, and contradictions may follow from them.
         if unfinished and (left or not problem["loc"]):
             continue
         steps = problem["loc"]
@@ -110,7 +118,7 @@ def sentences(
             where = str(steps[-1]) if where == "spec" else f"{where}.{steps[-1]}"
         places.setdefault(where, []).append(problem)
     for where, here in places.items():
-        # Of the kinds that may stand here, that which was meant is the one with a mistake within.
+        # Of several allowed types, the intended one is the one with a mistake inside.
         if any(other.startswith((f"{where}[", f"{where}.")) for other in places):
             continue
         first, *more = _sentence(here, where).split("\n")
@@ -119,7 +127,7 @@ def sentences(
 
 
 def _sentence(problems: Sequence[ErrorDetails], where: str) -> str:
-    """Say what is wrong in one place, where it is none of the kinds that may stand there."""
+    """Return the mistake at a place, whose value has none of the allowed types."""
     problem = problems[0]
     steps, found = problem["loc"], problem["input"]
     match problem["type"]:
@@ -148,7 +156,7 @@ def _near(name: str, known: Sequence[str]) -> str:
 
 
 def _known(steps: tuple[int | str, ...]) -> str:
-    """Say what could be meant by a key that is not there."""
+    """Return a suggestion for an unknown key."""
     section = _section_at(steps[:-1])
     if section is None:
         return "delete it"
@@ -171,7 +179,7 @@ def near_key(steps: tuple[int | str, ...]) -> str | None:
 
 
 def place_of(steps: tuple[int | str, ...], fields: Mapping[str, Any]) -> str:
-    """Write where a mistake is, a query by its entry; of the way there only what was written."""
+    """Return the place of a mistake in words, with a query by its entry."""
     value: Any = fields
     text = ""
     for i, step in enumerate(steps):
@@ -206,7 +214,7 @@ def _query(written: object, number: int) -> str:
 
 
 def _section_at(steps: tuple[int | str, ...]) -> type[Section] | None:
-    """Return the section of the spec at this place."""
+    """Return the section of the spec at a place."""
     kind = _kind_at(steps)
     return kind if isinstance(kind, type) and issubclass(kind, Section) else None
 
@@ -223,7 +231,7 @@ def _kind_at(steps: tuple[int | str, ...]) -> Any:
 
 
 def _inside(kind: Any, step: int | str) -> Any:
-    """Step into a list, a mapping, or the one of several kinds that a name tells."""
+    """Return the type inside a list or a mapping, or the one of several with a name."""
     if get_origin(kind) not in (Union, UnionType):
         return get_args(kind)[-1]
     tagged = (part for part in get_args(kind) if Tag(str(step)) in get_args(part))
@@ -231,12 +239,12 @@ def _inside(kind: Any, step: int | str) -> Any:
 
 
 def _tags(steps: tuple[int | str, ...]) -> list[str]:
-    """Return the statistics that can stand at this place."""
+    """Return the statistics that are allowed at a place."""
     return list(_statistics(_kind_at(steps)))
 
 
 def _statistics(kind: Any) -> dict[str, type[Section]]:
-    """Return the sections of a union that a statistic tells apart."""
+    """Return the sections of a union, by their statistic."""
     parts = (part for part in get_args(kind) if isinstance(part, type))
     sections = [part for part in parts if issubclass(part, Section)]
     told = [part for part in sections if "statistic" in part.model_fields]
@@ -244,7 +252,7 @@ def _statistics(kind: Any) -> dict[str, type[Section]]:
 
 
 def _plain(kind: Any) -> Any:
-    """Leave out what is said beside a type, and that it may be None."""
+    """Return a type without annotations and without None."""
     while True:
         union = get_origin(kind) in (Union, UnionType)
         if get_origin(kind) is not Annotated and not (union and type(None) in get_args(kind)):
@@ -253,7 +261,7 @@ def _plain(kind: Any) -> Any:
 
 
 def near_name(problem: ErrorDetails) -> str | None:
-    """Return the key or the statistic that was meant by one that is not there."""
+    """Return the likely meaning of an unknown key or statistic."""
     steps, found = problem["loc"], problem["input"]
     if problem["type"] == "union_tag_invalid":
         tag = str(cast("Mapping[str, object]", found)["statistic"])
@@ -289,10 +297,10 @@ _SHOWN: Final = 100
 
 
 def _what_it_should_be(problems: Sequence[ErrorDetails]) -> str:
-    """Say what should stand in a place, what stands there, and what to write.
+    """Return what a place must contain, what it contains, and what to write.
 
     Args:
-        problems: why it is none of the kinds that may stand there; of one place.
+        problems: the problems of one place, one for each allowed type.
     """
     words = [_asked_and_write(problem) for problem in problems]
     asked = list(dict.fromkeys(asked for asked, _ in words))

@@ -1,4 +1,4 @@
-"""The numbers of an answer that have an interval, each with its name and its group."""
+"""The numbers of an answer that have an interval, with their names and groups."""
 
 from collections.abc import Iterator
 from itertools import takewhile
@@ -13,20 +13,20 @@ Key: TypeAlias = tuple[tuple[str, _Cell], ...]
 
 
 class Place(NamedTuple):
-    """Which number of an answer: what it is called, and the key of its group."""
+    """A number of an answer: its name, and the key of its group."""
 
     name: str
     key: Key
 
 
 class Number(NamedTuple):
-    """A number with its interval, whose ends are infinite or NaN where nothing is known.
+    """A number with its interval, whose ends are infinite or NaN if they are unknown.
 
     Attributes:
-        value: itself.
-        lower, upper: the interval of the noise.
-        stddev: of the noise; None where there is none, as of a quotient.
-        total: the interval of noise and sampling, where there is one.
+        value: the number.
+        lower, upper: the interval for the noise.
+        stddev: the standard deviation of the noise; None if it has none, as for a quotient.
+        total: the interval for noise and sampling, if there is one.
     """
 
     value: float
@@ -37,12 +37,12 @@ class Number(NamedTuple):
 
     @property
     def half_width(self) -> float:
-        """Half of the interval of the noise."""
+        """Half the width of the interval for the noise."""
         return (self.upper - self.lower) / 2
 
 
 def groups_of(keys: Columns) -> list[Key]:
-    """Return the key of each row of an answer; one without columns, where there are no groups."""
+    """Return the key of each row of an answer; without groups, one empty key."""
     rows = zip(*keys.values(), strict=True)
     made = (tuple(zip(keys, row, strict=True)) for row in rows)
     return [cast("Key", key) for key in made] or [()]
@@ -58,11 +58,11 @@ def numbers_of(columns: Columns, keys: Columns) -> dict[Place, Number]:
 
 
 def numbers_in(columns: Columns) -> Iterator[tuple[str, int, Number]]:
-    """Yield every number that has ends, lower and upper or x_lower and x_upper, with its row."""
+    """Yield every number with columns lower and upper, or x_lower and x_upper, with its row."""
     for low in columns:
         prefix = low.removesuffix("lower")
         high = f"{prefix}upper"
-        # Total ends are those of sampling too.
+        # These are intervals for noise and sampling.
         if prefix == low or high not in columns or prefix.endswith("total_"):
             continue
         value, marks = _named(columns, low)
@@ -84,7 +84,7 @@ def numbers_in(columns: Columns) -> Iterator[tuple[str, int, Number]]:
 
 
 def _named(columns: Columns, low: str) -> tuple[str, list[str]]:
-    """Return which column the ends are of, and those that say which of its rows one is."""
+    """Return the column that an interval belongs to, and the columns that label its rows."""
     if low != "lower":
         return low.removesuffix("_lower"), []
     before = takewhile(lambda name: name != low, columns)

@@ -1,4 +1,4 @@
-"""Everything that is asked, compiled and priced before the first charge."""
+"""A plan: queries that are compiled and priced before the first charge."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from neyman.publish._likeness import label_of, public_of
 from neyman.publish._plan_preview import Bill, ChargePreview, PlanPreview
 from neyman.publish._presentation import Presentation
 from neyman.publish._preview import Preview, preview_of
-from neyman.publish._stand_ins import of_question, refuse_unknown, spreads_of
+from neyman.publish._synthetic_rows import of_question, refuse_unknown, spreads_of
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 
@@ -29,15 +29,15 @@ __all__ = ["Charge", "Plan", "Step", "bill", "budget_at"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One query, compiled, with its noise calibrated to what it may spend.
+    """A compiled query, with its calibrated noise.
 
     Attributes:
-        entry: its id in the ledger; in a batch its name there.
+        entry: its id in the ledger; in a batch, its name there.
         aggregate: the question.
-        mechanism: the noise that spends all of its budget.
-        companion: the share of that which tells what limits and bounds did.
-        batch: the id in the ledger of all that is charged together with it; None for itself alone.
-        complete: columns that somebody declared to have a value in every row.
+        mechanism: the noise that spends its whole budget.
+        companion: the share of the budget that measures the effect of limits and bounds.
+        batch: the id of its batch in the ledger; None without a batch.
+        complete: columns that are declared to have a value in every row.
     """
 
     entry: str
@@ -49,18 +49,18 @@ class Step:
 
     @property
     def curve(self) -> TradeOff:
-        """What it guarantees, and is charged for, if it has a companion of its own."""
+        """Its guarantee, which is charged, with a companion of its own."""
         return divided([(self.aggregate, self.mechanism, self.companion)])[0].curve
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
-    """What the ledger is charged for at once: one step, or all those of a batch.
+    """One charge of the ledger: a step, or all steps of a batch.
 
     Attributes:
         entry: the id in the ledger.
-        steps: what is answered for it.
+        steps: the steps that it pays for.
     """
 
     entry: str
@@ -68,36 +68,36 @@ class Charge:
 
     @property
     def batched(self) -> bool:
-        """Whether it is a batch, of however many steps."""
+        """Whether it is a batch, also with a single step."""
         return self.steps[0].batch is not None
 
     @property
     def curve(self) -> TradeOff:
-        """What the answers together guarantee: of a batch the exact composition."""
+        """The guarantee of its answers together: the exact composition."""
         return compose(*(part.curve for part in self.parts))
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What is drawn for each step, its companion included."""
+        """The noise to draw for each step, with its companion."""
         return divided([(step.aggregate, step.mechanism, step.companion) for step in self.steps])
 
     def release(self, ledger: Ledger) -> tuple[Release, ...]:
-        """Charge, draw and store what is not stored yet; return an answer for each step."""
+        """Charge, draw and store what is not stored yet; return the answer of each step."""
         return released(self.parts, ledger, entry=self.entry, batched=self.batched)
 
     def already_answered(self, ledger: Ledger) -> bool:
-        """Return whether a ledger holds this already; nothing is charged, and no row read.
+        """Return whether a ledger has the answer; nothing is charged, and no row is read.
 
         Raises:
-            EntryConflict: if its id stands for something else there, as `release` would.
+            EntryConflict: if its id belongs to another question in the ledger.
         """
         return already_answered(self.parts, ledger, entry=self.entry, batched=self.batched)
 
 
 def budget_at(place: Store, cap: TradeOff, delta_aside: Real | None) -> Budget:
-    """Return the budget of the ledger at a place; where none is yet, that of a new one.
+    """Return the budget of the ledger at a place, or of a new one if there is none.
 
-    A ledger keeps what was set aside when it was created, and nobody need write it again.
+    A ledger keeps the delta that was set aside when it was created.
     """
     new = budget_for(cap, delta_aside)
     if delta_aside is not None or not new.delta or not place.exists():
@@ -109,20 +109,20 @@ def budget_at(place: Store, cap: TradeOff, delta_aside: Real | None) -> Budget:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A spec made ready. Nothing has been charged, and no row read.
+    """A compiled spec. Nothing has been charged, and no row has been read.
 
     Attributes:
-        title: of the page.
-        steps: the queries.
-        files: those that are read.
-        ledger: pays.
-        cap: of the ledger.
-        unit: who is protected.
+        title: the title of the page.
+        steps: the compiled queries.
+        files: the files that are read.
+        ledger: the place of the ledger that pays.
+        cap: the total budget of the ledger.
+        unit: the privacy unit.
         neighbors: the neighbouring relation.
-        delta_aside: how much of the cap's delta is set aside; None for the usual part.
-        like: public rows that previews rest on: a file.
-        spread: means and standard deviations by column that previews rest on.
-        presentation: how the answers are presented.
+        delta_aside: the part of the budget's delta that is set aside; None for the usual part.
+        like: a file of public rows for previews.
+        spread: means and standard deviations by column, for previews.
+        presentation: the presentation of the answers.
     """
 
     title: str
@@ -139,7 +139,7 @@ class Plan:
 
     @property
     def charges(self) -> tuple[Charge, ...]:
-        """The steps as they are charged, in the order of the first step of each."""
+        """The charges, in the order of the first step of each."""
         together: dict[str, list[Step]] = {}
         for step in self.steps:
             together.setdefault(step.batch or step.entry, []).append(step)
@@ -157,7 +157,7 @@ class Plan:
 
     @property
     def budget(self) -> Budget:
-        """What the ledger spends, and how releases are charged to it."""
+        """The budget of the ledger, with its account."""
         return budget_at(self.ledger, self.cap, self.delta_aside)
 
     def preview(
@@ -168,19 +168,19 @@ class Plan:
         like: object = None,
         spread: Mapping[str, tuple[Real, Real]] = MappingProxyType({}),
     ) -> PlanPreview:
-        """Say what everything would cost and look like; nothing is charged, no private row read.
+        """Return the price and noise of every query; nothing is charged, no private row is read.
 
         Args:
             records: as for `publish.preview`.
-            confidence: of the intervals, in (0, 1).
-            like: as for `publish.preview`, for every query; the plan's own by default.
-            spread: as for `publish.preview`, beside the plan's own.
+            confidence: the coverage of the intervals, in (0, 1).
+            like: as for `publish.preview`, for every query; by default that of the plan.
+            spread: as for `publish.preview`, in addition to that of the plan.
 
         Raises:
-            InvalidParameter: as `publish.preview` does.
-            InvalidTable: if a query cannot be asked of the public rows.
-            LedgerMismatch: if the ledger was created with another cap, unit or relation.
-            EntryConflict: if an entry stands for something else in the ledger.
+            InvalidParameter: as for `publish.preview`.
+            InvalidTable: if a query does not fit the public rows.
+            LedgerMismatch: if the ledger was created with another budget, unit or relation.
+            EntryConflict: if an id belongs to another question in the ledger.
         """
         known = self.like if like is None else like
         public, label = None if known is None else public_of(known), label_of(known)
@@ -215,11 +215,11 @@ class Plan:
 
 
 def bill(plan: Plan) -> Bill:
-    """Price a plan against its ledger as it stands; nothing is created, charged or read.
+    """Return the price of a plan in the current state of its ledger; nothing is charged or read.
 
     Raises:
-        LedgerMismatch: if the ledger was created with another cap, unit, relation or delta.
-        EntryConflict: if an entry stands for something else in the ledger, as a run would.
+        LedgerMismatch: if the ledger was created with another budget, unit, relation or delta.
+        EntryConflict: if an id belongs to another question in the ledger.
         UnsupportedComposition: if the ledger can never pay a step, whatever remains in it.
     """
     budget = plan.budget

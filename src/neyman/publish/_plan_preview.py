@@ -1,4 +1,4 @@
-"""What a plan would cost, and how exact its answers would be."""
+"""The price of a plan, and the noise of its answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ __all__ = ["Bill", "ChargePreview", "PlanPreview"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bill:
-    """What a plan would cost now: in the unit of the ledger's account, and of delta.
+    """The price of a plan now, in the ledger's account and in delta.
 
     Attributes:
-        account: what is added up.
-        capacity: of the ledger; its delta is what was set aside.
-        remaining: in the ledger before the plan.
-        costs: of each charge, in order; None for an entry that the ledger holds already.
+        account: the quantity that the ledger adds up.
+        capacity: the total budget of the ledger, with the delta that was set aside.
+        remaining: what remains in the ledger before the plan.
+        costs: the cost of each charge, in order; None if its answers are stored already.
     """
 
     account: str
@@ -37,30 +37,30 @@ class Bill:
 
     @property
     def due(self) -> Amount:
-        """All that is still to be paid."""
+        """The cost that is still to be paid."""
         costs = (cost for cost in self.costs if cost is not None)
         return reduce(add, costs, Amount(Fraction(0)))
 
     @property
     def fits(self) -> bool:
-        """Whether the ledger can pay it, in both accounts."""
+        """Whether the ledger can pay, in both accounts."""
         return self.due == Amount(Fraction(0)) or self.due.fits(self.remaining)
 
     def share(self, cost: Amount) -> str:
-        """Write a cost for people, in per cent of the ledger, rounded up."""
-        said = f"{at_most(100 * cost.cost / self.capacity.cost, 4)} % of the ledger"
+        """Return a cost in per cent of the ledger, rounded up."""
+        percent = f"{at_most(100 * cost.cost / self.capacity.cost, 4)} % of the ledger"
         if not cost.delta:
-            return said
-        return f"{said}, {at_most(100 * cost.delta / self.capacity.delta, 4)} % of its delta"
+            return percent
+        return f"{percent}, {at_most(100 * cost.delta / self.capacity.delta, 4)} % of its delta"
 
     @property
     def left(self) -> str:
-        """What remains, for people, in per cent of the ledger, rounded down."""
-        said = f"{at_least(100 * self.remaining.cost / self.capacity.cost, 4)} %"
+        """What remains, in per cent of the ledger, rounded down."""
+        percent = f"{at_least(100 * self.remaining.cost / self.capacity.cost, 4)} %"
         if not self.capacity.delta:
-            return said
+            return percent
         delta = at_least(100 * self.remaining.delta / self.capacity.delta, 4)
-        return f"{said} and {delta} % of its delta"
+        return f"{percent} and {delta} % of its delta"
 
     def to_json(self) -> dict[str, object]:
         """Return the two accounts, JSON-able."""
@@ -79,14 +79,14 @@ class Bill:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargePreview:
-    """What the ledger would be charged for at once.
+    """The preview of one charge.
 
     Attributes:
         entry: the id in the ledger.
         batched: whether it is a batch.
-        curve: what the answers together guarantee.
-        cost: in the unit of the ledger's account, and of delta; None where it is stored and free.
-        questions: by name.
+        curve: the guarantee of its answers together.
+        cost: the cost in the ledger's account and in delta; None if it is stored, and free.
+        questions: the previews of its questions, by name.
     """
 
     entry: str
@@ -99,15 +99,15 @@ class ChargePreview:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanPreview(Displayed):
-    """All charges of a plan. Public: no row has a part in it.
+    """The preview of a plan. It is public, because it uses no row.
 
     Attributes:
-        title: of the plan.
-        cap: of the ledger.
-        unit: who is protected.
+        title: the title of the plan.
+        cap: the total budget of the ledger.
+        unit: the privacy unit.
         neighbors: the neighbouring relation.
-        bill: what is due, and what remains.
-        charges: in order.
+        bill: the price, and what remains.
+        charges: the charges, in order.
     """
 
     title: str
@@ -123,10 +123,10 @@ class PlanPreview(Displayed):
     __repr__ = __str__
 
     def to_text(self, *, sql: bool = False) -> str:
-        """Return it for people.
+        """Return the preview as text.
 
         Args:
-            sql: whether the statements come along.
+            sql: whether to include the SQL statements.
         """
         head = (
             f"{printable(self.title)}: cap {printable(self.cap)}, unit {printable(self.unit)} "

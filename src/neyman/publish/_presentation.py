@@ -1,7 +1,7 @@
-"""How a publication is presented: words, units of measure, rounding, order, what is left out.
+"""The presentation of a publication: labels, units of measure, rounding, order, suppression.
 
-Nothing here is part of a question: what the ledger holds is the same under any title. Answers are
-public, so all of it is free and can be changed at any time.
+Nothing here is part of a question, so the ledger does not depend on it. Answers are public, so all
+of it is free, and can change at any time.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -36,50 +36,49 @@ SEVERAL: Final = (
     ", whose answer has several numbers; write the label and unit of their columns, or ask for "
     "each number by itself"
 )
-# No float64 holds more digits after the point that mean anything.
+# More decimals than any float64 has.
 MOST_DECIMALS: Final = 15
 
 
-# Answers with several numbers, each of its own kind.
+# Statistics with several numbers of different kinds.
 _SEVERAL_NUMBERS: Final = ("together", "linear_regression")
 
 
 @final
 class RowState(StrEnum):
-    """Whether a row of a statistic is shown; if it is left out, why."""
+    """Whether a row of a statistic is shown; if not, why."""
 
     SHOWN = "shown"
     MARKED = "marked"
-    """Shown and marked, for noise alone could have made it."""
+    """Shown and marked, because noise alone could have made it."""
     TOO_FEW = "too_few"
-    """Left out, for noise alone could have made it."""
+    """Suppressed, because noise alone could have made it."""
     TOO_UNCERTAIN = "too_uncertain"
-    """Left out, for its noise interval is wider than the rule allows."""
+    """Suppressed, because its noise interval is wider than the rule allows."""
     BELOW = "below"
-    """Left out, for its count is smaller than the rule allows."""
+    """Suppressed, because its count is smaller than the rule allows."""
 
     @property
     def left_out(self) -> bool:
-        """Whether its numbers are left out."""
+        """Whether its numbers are suppressed."""
         return self not in (RowState.SHOWN, RowState.MARKED)
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:
-    """Which numbers are left out because they are too uncertain or of too few.
+    """A rule that suppresses numbers that are too uncertain, or come from too few rows.
 
-    It is applied to every group in the same way, and after the noise: it decides from what was
-    released and costs nothing. It is for readers; nobody's privacy rests on it. Without any of the
-    three nothing is left out.
+    It applies to every group, after the noise: it uses only the release, and is free. It helps
+    readers; privacy does not depend on it. Without any of the three, nothing is suppressed.
 
     Attributes:
-        interval_wider_than: a number is left out whose noise interval is wider, from end to end, in
-            the units of the answer.
-        interval_wider_than_share: a number is left out whose noise interval is wider, from end to
-            end, than this share of the number itself: 0.5 is half of it.
-        count_below: a row is left out whose noisy count is smaller. It takes a count, a number of
-            units, or a statistic that is released with its count, such as a mean.
+        interval_wider_than: suppress a number if its noise interval is wider than this, in the
+            units of the answer.
+        interval_wider_than_share: suppress a number if its noise interval is wider than this share
+            of the number: 0.5 is half of it.
+        count_below: suppress a row if its noisy count is smaller. It needs a count, a number of
+            units, or a statistic with a count, such as a mean.
     """
 
     interval_wider_than: Real | None = None
@@ -87,10 +86,10 @@ class Suppression:
     count_below: int | None = None
 
     def __post_init__(self) -> None:
-        """Check.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: if a width is not above 0, or a count below 1.
+            InvalidParameter: if a width is not positive, or a count is below 1.
         """
         for name in ("interval_wider_than", "interval_wider_than_share"):
             width = getattr(self, name)
@@ -101,7 +100,7 @@ class Suppression:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The rule in words, a sentence for each part of it."""
+        """The rule in words, one sentence for each part."""
         said: list[str] = []
         if self.interval_wider_than is not None:
             said.append(
@@ -118,7 +117,7 @@ class Suppression:
         return tuple(said)
 
     def instead_of(self, state: RowState) -> str:
-        """Return what stands in the place of a number that is left out."""
+        """Return the text that replaces a suppressed number."""
         match state:
             case RowState.TOO_FEW:
                 return TOO_FEW
@@ -133,17 +132,18 @@ class Suppression:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Display:
-    """How one answer is displayed.
+    """The presentation of one answer.
 
     Attributes:
-        title: in place of one made of the question.
-        note: a sentence below it.
-        label: what its number is called, such as "flights", in place of "count".
-        unit: of measure of its number, such as "EUR", in place of that of its column.
-        decimals: how many its numbers have; None for as many as its noise leaves.
-        percent: whether its numbers are shown in percent: 0.25 as 25 %.
-        order: of its groups: as declared, largest or smallest number first, or alphabetical.
-        suppress: what is left out of it; None for what the page says, `Suppression()` for nothing.
+        title: the title, instead of the question.
+        note: a sentence below the title.
+        label: the label of its number, such as "flights" instead of "count".
+        unit: the unit of measure of its number, such as "EUR", instead of that of its column.
+        decimals: the number of decimals; None for as many as the noise leaves significant.
+        percent: whether numbers are shown in per cent: 0.25 as 25 %.
+        order: the order of groups: as declared, largest or smallest number first, or alphabetical.
+        suppress: the rule that suppresses rows; None for that of the page, `Suppression()` for no
+            rule.
     """
 
     title: str | None = None
@@ -156,10 +156,10 @@ class Display:
     suppress: Suppression | None = None
 
     def __post_init__(self) -> None:
-        """Check.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: if something is of another type, or there is no such order.
+            InvalidParameter: if a field has another type, or the order is unknown.
         """
         for name in ("title", "note", "label", "unit"):
             _check_text(name, getattr(self, name))
@@ -171,7 +171,7 @@ class Display:
 
     @property
     def of_one_number(self) -> str | None:
-        """What is said of a number, by its key; None if nothing is."""
+        """The key of a field that describes a single number; None if there is none."""
         said = {"label": self.label, "unit": self.unit, "percent": self.percent}
         return next((key for key, value in said.items() if value), None)
 
@@ -179,19 +179,19 @@ class Display:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presentation:
-    """How a publication is presented, whatever is made of it: page, pictures, downloads.
+    """The presentation of a publication: its page, pictures and downloads.
 
     Attributes:
-        subtitle: below the title.
-        notes: sentences above all answers.
-        contact: who answers questions, such as an address.
-        data_date: the day that the data are of, as a date or in words.
-        language: of the page: "en", "ko" or "zh".
-        suppress: what is left out of every answer that says nothing else.
-        labels: what columns are called, by name.
-        values: what groups are called: by column, by value.
-        units: of measure, by column, such as "minutes".
-        answers: what is said of one answer alone, by its id.
+        subtitle: the subtitle.
+        notes: sentences at the top of the page.
+        contact: whom to ask about the page, such as an address.
+        data_date: the date of the data, as a date or in words.
+        language: the language: "en", "ko" or "zh".
+        suppress: the rule that suppresses rows of all answers without their own rule.
+        labels: the labels of columns, by name.
+        values: the labels of values, by column and value.
+        units: the units of measure, by column, such as "minutes".
+        answers: the presentation of single answers, by id.
     """
 
     subtitle: str | None = None
@@ -206,10 +206,10 @@ class Presentation:
     answers: Mapping[str, Display] = field(default_factory=dict[str, Display])
 
     def __post_init__(self) -> None:
-        """Check, and write the values of columns as `key_text` does.
+        """Check the fields, and convert values of columns with `key_text`.
 
         Raises:
-            InvalidParameter: if something is of another type, or there is no such language.
+            InvalidParameter: if a field has another type, or the language is unknown.
         """
         for name in ("subtitle", "contact"):
             _check_text(name, getattr(self, name))
@@ -248,24 +248,24 @@ class Presentation:
         """Return the same in another language: "en", "ko" or "zh".
 
         Raises:
-            InvalidParameter: if there is no such language.
+            InvalidParameter: if the language is unknown.
         """
         return replace(self, language=cast("Language", language))
 
     def display(self, name: str) -> Display:
-        """Return what is said of the answer with this id alone."""
+        """Return the presentation of the answer with this id."""
         return self.answers.get(name) or Display()
 
     def check(self, releases: Mapping[str, Release], columns: Iterable[str]) -> None:
-        """Refuse words for what is not there.
+        """Refuse unknown ids and columns.
 
         Args:
             releases: the answers, by id.
-            columns: of the table; those that a question names are known anyway.
+            columns: the columns of the table; those of the questions are known.
 
         Raises:
-            InvalidParameter: if an id or a column is unknown, or words for one number were given to
-                several.
+            InvalidParameter: if an id or a column is unknown, or an answer with several numbers has
+                a label or unit for one number.
         """
         for name, display in self.answers.items():
             if name not in releases:
@@ -283,7 +283,7 @@ class Presentation:
 
 
 def key_text(value: object) -> str:
-    """Return a value of a column as a spec names it: 1 and 1.0 as "1", a truth value as "true"."""
+    """Return a value as text, as in a spec: 1 and 1.0 as "1", a boolean as "true"."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,13 +1,13 @@
-"""A release with the words that it is shown with. All of it is post-processing, and free."""
+"""A release with its presentation. All of it is post-processing, and free."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from neyman.printable import listed
-from neyman.publish._facts import known_columns
-from neyman.publish._left_out import HiddenCount, beside, states_of
 from neyman.publish._presentation import Display, Presentation, RowState, Suppression, key_text
+from neyman.publish._same_counts import known_columns
+from neyman.publish._suppressed import HiddenCount, beside, states_of
 from neyman.released import (
     Release,
     Side,
@@ -37,13 +37,13 @@ def _joined(
 @final
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """A release with the words that it is shown with.
+    """A release with its presentation.
 
     Attributes:
         name: its id.
-        release: the answer.
-        presentation: of the whole page.
-        hidden: the counts that another table of the page leaves out.
+        release: the release.
+        presentation: the presentation of the whole page.
+        hidden: the counts that another table of the page suppresses.
     """
 
     name: str
@@ -53,22 +53,22 @@ class Presented:
 
     @property
     def display(self) -> Display:
-        """What is said of this answer alone."""
+        """The presentation of this answer."""
         return self.presentation.display(self.name)
 
     @property
     def rule(self) -> Suppression:
-        """What is left out of it."""
+        """The rule that suppresses its rows."""
         given = self.display.suppress, self.presentation.suppress
         return next((rule for rule in given if rule is not None), Suppression())
 
     @property
     def scale(self) -> int:
-        """By how much its numbers are multiplied: 100 in percent."""
+        """The factor of its numbers: 100 for per cent."""
         return 100 if self.display.percent else 1
 
     def label(self, column: str) -> str:
-        """Return what a column is called; without a label its name with spaces for underscores."""
+        """Return the label of a column; by default its name with spaces for underscores."""
         given = self.presentation.labels.get(column)
         return (column.replace("_", " ").strip() or column) if given is None else given
 
@@ -77,19 +77,19 @@ class Presented:
         return self.presentation.units.get(column)
 
     def with_unit(self, column: str) -> str:
-        """Return what a column is called, with its unit of measure."""
+        """Return the label of a column, with its unit of measure."""
         unit = self.unit(column)
         return self.label(column) if unit is None else f"{self.label(column)} ({unit})"
 
     def word(self, column: str, value: object) -> str:
-        """Return what a value of a column is called."""
+        """Return the label of a value of a column."""
         return self.presentation.values.get(column, {}).get(key_text(value), str(value))
 
     @property
     def key_columns(self) -> dict[str, tuple[str, ...]]:
-        """The grouping columns of the table, each with the columns of the release that hold it.
+        """The grouping columns of the table, each with its columns in the release.
 
-        The two edges of a bin are one.
+        The two edges of a bin belong to one column.
         """
         found: dict[str, tuple[str, ...]] = {}
         keys = self.release.keys
@@ -103,7 +103,7 @@ class Presented:
 
     @property
     def named(self) -> dict[str, list[str]]:
-        """What the group of each row is called, by `key_columns`."""
+        """The labels of the group of each row, by `key_columns`."""
         columns = self.release.columns
         return {
             column: [self.word(column, cell) for cell in columns[held[0]]]
@@ -116,13 +116,13 @@ class Presented:
         }
 
     def group(self, row: int) -> tuple[str, ...]:
-        """Return what the group of a row is called, a text for each of `key_columns`."""
+        """Return the labels of the group of a row, one for each of `key_columns`."""
         cells = {name: [column[row]] for name, column in self.release.columns.items()}
         alone = replace(self, release=replace(self.release, columns=cells))
         return tuple(words[0] for words in alone.named.values())
 
     def number(self, side: Side) -> str:
-        """Return what the number of a statistic is called."""
+        """Return the label of the number of a statistic."""
         if self.display.label is not None:
             return self.display.label
         if side.question.statistic == "count_units":
@@ -144,7 +144,7 @@ class Presented:
         return unit if statistic in _OF_THE_COLUMN else None
 
     def sentence(self, side: Side) -> str:
-        """Return what a statistic is, for an axis, such as "mean of delay (minutes)"."""
+        """Return a statistic as an axis label, such as "mean of delay (minutes)"."""
         unit, name = self.unit_of(side), self.number(side)
         if self.display.label is None:
             of = side.question.columns
@@ -152,7 +152,7 @@ class Presented:
         return name if unit is None else f"{name} ({unit})"
 
     def term(self, name: str) -> str:
-        """Return what a term of a linear regression is called, with the unit of its coefficient."""
+        """Return the label of a term of a linear regression, with the unit of its coefficient."""
         response = self.release.question.response
         over, under = None if response is None else self.unit(response.name), self.unit(name)
         if name == "(intercept)":
@@ -162,7 +162,7 @@ class Presented:
 
     @property
     def margins(self) -> list[str]:
-        """What the rows of a contingency table are of, such as "by month" or "in total"."""
+        """The margins of the rows of a contingency table, such as "by month" or "in total"."""
         held = [str(cell) for cell in self.release.columns["margin"]]
         question = self.release.question
         named = [question.groups.columns, *question.margins]
@@ -201,13 +201,13 @@ class Presented:
         sign = -1 if order == "largest" else 1
 
         def size(block: Sequence[int]) -> tuple[bool, float]:
-            told = [row for row in block if not states[row].left_out]
-            return not told, sign * float(values[told[0]]) if told else 0.0
+            shown = [row for row in block if not states[row].left_out]
+            return not shown, sign * float(values[shown[0]]) if shown else 0.0
 
         return _joined(blocks, size)
 
     def _blocks(self, rows: Sequence[int]) -> list[list[list[int]]]:
-        """Return the rows of each group, in the margins that they are of."""
+        """Return the rows of each group, by margin."""
         margins = self.release.columns.get("margin", [""] * len(rows))
         found: dict[object, dict[tuple[object, ...], list[int]]] = {}
         for row in rows:
@@ -216,7 +216,7 @@ class Presented:
         return [list(blocks.values()) for blocks in found.values()]
 
     def ordered(self) -> "Presented":
-        """Return it with its rows in the order that they are shown in."""
+        """Return it with its rows in the order of presentation."""
         order = self.order
         if order == sorted(order):
             return self

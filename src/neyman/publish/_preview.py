@@ -1,4 +1,4 @@
-"""What an answer would look like, before anything is charged or any row is read."""
+"""The preview of an answer, before anything is charged or any row is read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from neyman.numerics import Real, at_most
 from neyman.printable import printable_lines
 from neyman.publish._expected_noise import ExpectedNumber, expected_numbers
 from neyman.publish._likeness import Likeness, label_of, public_of
-from neyman.publish._stand_ins import StandIns, of_question, refuse_unknown, spreads_of
+from neyman.publish._synthetic_rows import SyntheticRows, of_question, refuse_unknown, spreads_of
 from neyman.released import RecordedQuestion, grid_notes
 
 __all__ = ["Preview", "preview", "preview_of"]
@@ -25,15 +25,15 @@ __all__ = ["Preview", "preview", "preview_of"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ShownGroups:
-    """What decides whether a group is shown. Public: no row has a part in it.
+    """The threshold for undeclared groups. It is public, because it uses no row.
 
     Attributes:
-        threshold: the least noisy count that is shown, in lattice units.
-        weight: how much each row adds to that count; 1 of a count.
-        delta: the most that one unit's own groups are shown with.
-        surely: a group of so many rows or more is shown with at least `confidence`.
-        confidence: of that.
-        noun: what is counted, for people: rows, or units.
+        threshold: the least noisy count of a group that appears, in lattice units.
+        weight: what each row adds to that count; 1 in a count.
+        delta: the most probability that a group with a single unit appears.
+        surely: a group of so many rows appears with at least `confidence`.
+        confidence: that probability.
+        noun: "rows" or "units".
     """
 
     threshold: int
@@ -44,16 +44,16 @@ class _ShownGroups:
     noun: str
 
     def __str__(self) -> str:
-        """Write it for people, in what is counted."""
+        """Return the threshold as text."""
         return (
-            f"shown: groups whose noisy count is {self.threshold / self.weight:,.6g} {self.noun} "
-            f"or more; a group of {self.surely:,} {self.noun} or more with at least "
-            f"{100 * self.confidence:g} % probability; what one unit alone is in "
-            f"with at most delta {at_most(self.delta, 4)}"
+            f"groups whose noisy count is {self.threshold / self.weight:,.6g} {self.noun} or more "
+            f"appear: a group of {self.surely:,} {self.noun} or more with at least "
+            f"{100 * self.confidence:g} % probability, a group with a single unit with at most "
+            f"delta {at_most(self.delta, 4)}"
         )
 
     def to_json(self) -> dict[str, object]:
-        """Return it, JSON-able."""
+        """Return the threshold, JSON-able."""
         return {
             "threshold": self.threshold,
             "weight": self.weight,
@@ -65,13 +65,13 @@ class _ShownGroups:
 def _shown_groups_of(
     aggregate: Aggregate, mechanism: Mechanism, confidence: float
 ) -> _ShownGroups | None:
-    """Return what is shown, or None where all groups are declared.
+    """Return the threshold; None if all groups are declared.
 
-        n rows are shown if w n + K >= threshold, which w n - h >= threshold makes at least as
-        likely as |K| <= h
+    A group of n rows appears if w n + K >= threshold, where K is the noise. This is at least as
+    likely as |K| <= h if w n - h >= threshold.
 
     Raises:
-        SensitivityMismatch: if one unit passes the threshold without any noise.
+        SensitivityMismatch: if one unit passes the threshold without noise.
     """
     weight = aggregate.count_weight
     if not isinstance(mechanism, Thresholded) or weight is None:
@@ -90,20 +90,20 @@ def _shown_groups_of(
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview(Displayed):
-    """A question with its noise, before it is asked. Public: no row has a part in it.
+    """The preview of a question with its noise. It is public, because it uses no private row.
 
     Attributes:
         query: the question, as the ledger would record it.
         mechanism: the noise, as the ledger would record it.
-        curve: what the answer guarantees, and is charged for.
-        groups: how many there are an answer for; 0 where nobody declared them.
-        integers: how many are released of the question itself; 0 where that is not known.
-        beside: how many more, of its companion.
-        confidence: of the intervals.
-        numbers: of one group, what their noise does to them.
-        shown: which groups are shown, where nobody declared them.
-        like: what the public rows are like that stand for the private ones, where some were given.
-        sql: the statement that would be run, where there is one.
+        curve: the guarantee of the answer, which is charged.
+        groups: the number of groups; 0 if they are not declared.
+        integers: the number of integers of the question; 0 if it is unknown.
+        beside: the number of integers of its companion.
+        confidence: the coverage of the intervals.
+        numbers: the numbers of one group, with their noise.
+        shown: the threshold for undeclared groups.
+        like: a summary of the public rows, if some were given.
+        sql: the SQL statement, if there is one.
     """
 
     query: Mapping[str, object]
@@ -124,10 +124,10 @@ class Preview(Displayed):
     __repr__ = __str__
 
     def to_text(self, *, sql: bool = False) -> str:
-        """Return it for people.
+        """Return the preview as text.
 
         Args:
-            sql: whether the statement comes along.
+            sql: whether to include the SQL statement.
         """
         lines = [*self.head, *self._lines()]
         if sql and self.sql is not None:
@@ -136,18 +136,18 @@ class Preview(Displayed):
 
     @property
     def question(self) -> RecordedQuestion:
-        """The question, read: what it is of, by which groups, under which limits."""
+        """The question, with its columns, groups and limits."""
         return RecordedQuestion.of(self.query)
 
     @property
     def head(self) -> tuple[str, ...]:
-        """What is asked with which noise, and which rows are assumed, for people."""
+        """Lines on the question, its noise and the assumed rows."""
         noise = ", ".join(f"{name} {value}" for name, value in self._noise.items())
         many = "1 group" if self.groups == 1 else f"{self.groups:,} groups"
         released = "1 integer" if self.integers == 1 else f"{self.integers:,} integers"
         if self.beside:
             released += f" and {self.beside} of the companion"
-        size = f"{many}, {released}" if self.groups else "groups that nobody declared"
+        size = f"{many}, {released}" if self.groups else "undeclared groups"
         return (
             f"{self.question.statistic}: {size}; {noise}; {self.curve}; "
             f"{100 * self.confidence:g} % noise intervals",
@@ -157,24 +157,24 @@ class Preview(Displayed):
 
     @property
     def rows(self) -> list[list[str]]:
-        """A row for each number, for people: its name, how many rows it is of, its intervals."""
+        """A row of text for each number: its name, the size of its group, its intervals."""
         like = "" if self.like is None else self.like.label
         return [[self._called(one.name), one.size, *one.widths(like)] for one in self.numbers]
 
     def _assumed(self) -> Iterator[str]:
-        """Say which rows the sizes of groups are those of, and what grid."""
+        """Return lines on the assumed sizes of groups, and on the grid."""
         yield from grid_notes(self.question)
         if self.like is not None:
-            cut = "" if self.like.limited else ", which names no units: limits cut none of them"
+            cut = "" if self.like.limited else ", which has no units, so limits drop no rows"
             yield (
                 f"like {self.like.label}: {100 * self.like.kept:.3g} % of its "
                 f"{self.like.rows:,} rows count{cut}"
             )
         elif self.groups > 1 and any(number.records is not None for number in self.numbers):
-            yield "groups of equal size are assumed; like, public rows, would say how they are"
+            yield "groups of equal size are assumed; public rows in like would show their sizes"
 
     def _lines(self) -> list[str]:
-        """Write a line for each number, its parts below each other; the last is not padded."""
+        """Return a line for each number, with aligned columns."""
         rows = self.rows
         longest = max(map(len, rows))
         widths = [
@@ -183,12 +183,12 @@ class Preview(Displayed):
         return ["   ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
     def _called(self, name: str) -> str:
-        """Return the name of a number, with the columns that it is of."""
+        """Return the name of a number, with its columns."""
         return " ".join([name, ", ".join(column.name for column in self.question.own)]).rstrip()
 
     @property
     def _noise(self) -> Mapping[str, object]:
-        """The record of the noise itself, without the threshold."""
+        """The record of the noise, without the threshold."""
         return (
             cast("Mapping[str, object]", self.mechanism["noise"]) if self.shown else self.mechanism
         )
@@ -222,43 +222,43 @@ def preview(
     spread: Mapping[str, tuple[Real, Real]] = MappingProxyType({}),
     companion: Real = SHARE,
 ) -> Preview:
-    """Say what a release would look like: its noise in the units of its numbers, and its SQL.
+    """Return the noise of a release in the units of its numbers, and its SQL.
 
-    The noise of a count or a sum is the same whatever is in the table. That of a mean, of another
-    quotient or of a curve depends on how many rows a group has and on what they are like. So the
-    very statement is run of made-up rows, and its integers are read as an answer would be:
+    The noise of a count or a sum does not depend on the rows. The noise of a mean, of another
+    quotient or of a curve depends on the number of rows in a group and on their values. So the same
+    computation runs on synthetic rows:
 
-        at best     values spread evenly over the bounds; of a function called "spread evenly",
-                    for values in one place can do better
+        at best     values spread evenly over the bounds; for a function this case is called
+                    "spread evenly", because values in one place can do better
         typical     mean and standard deviation at 5 % of the range, correlations of 0.3
-        at worst    of a mean, variance or covariance the widest interval that there can be
+        at worst    for a mean, variance or covariance the widest possible interval
 
-    and, where they are given, of rows with the means and deviations of `spread`, or of public rows,
-    `like`. Nothing is charged, and no private row is read.
+    If you give them, it also runs on rows with the means and deviations of `spread`, and on the
+    public rows of `like`. Nothing is charged, and no private row is read.
 
     Args:
         aggregate: the question.
         mechanism: its noise.
-        records: how many rows the table has, public; one number or several. With `like` a part of
-            them counts, and groups have its shares; without, all count, in groups of equal size.
-            By default as many as `like` has, or some powers of ten.
-        confidence: of the intervals, in (0, 1).
-        like: public rows like the private ones: the path of a .parquet or .csv file, a data frame,
-            a table from `open_table`, what `likeness` returned, or the path of its JSON.
-        spread: by column, its mean and standard deviation, a public guess in the column's units, of
-            values after they are moved to the bounds. Columns that are not named are typical.
-        companion: the share of the budget that the release would spend on it, as of `release`.
+        records: a public number of rows of the table, or several. With `like`, its share of them
+            counts, and groups have its shares; otherwise all count, in groups of equal size. By
+            default the number of rows of `like`, or some powers of ten.
+        confidence: the coverage of the intervals, in (0, 1).
+        like: public rows that resemble the private ones: the path of a .parquet or .csv file, a
+            data frame, a table from `open_table`, a result of `likeness`, or the path of its JSON.
+        spread: a public estimate of mean and standard deviation by column, in the units of the
+            column, after clipping to the bounds. Other columns are typical.
+        companion: the share of the budget for the companion, as for `release`.
 
     Raises:
-        InvalidParameter: if a number of rows, the confidence or the spread is unusable, or `like`
-            holds the private rows.
-        InvalidTable: if the public rows cannot be made in the steps of the private ones.
-        UnknownColumn: if the public rows lack a column.
+        InvalidParameter: if a number of rows, the confidence or the spread cannot be used, or
+            `like` has the private rows.
+        InvalidTable: if the steps of the private table cannot be applied to the public rows.
+        UnknownColumn: if the public rows do not have a column.
         SensitivityMismatch: if the question does not bound the norm that the noise needs.
 
-    Error: exact where a number has the same noise in groups of all sizes; of other numbers the
-        interval is that of one release whose noise happened to be 0. "at worst" is found by a
-        search among rows at the two bounds, and can be 1 % less than the supremum.
+    Error: exact if the noise of a number is the same in groups of all sizes. For other numbers, the
+        interval is that of a release whose noise is 0. "at worst" comes from a search among rows at
+        the two bounds, and can be 1 % less than the supremum.
 
     >>> import neyman as ny, pyarrow as pa
     >>> rows = pa.table({"minutes": [30.0, 60.0]})
@@ -284,11 +284,11 @@ def preview(
     return preview_of(rows, part, confidence)
 
 
-def preview_of(rows: StandIns, part: Part, confidence: float) -> Preview:
-    """Return the preview of rows that stand for the private ones.
+def preview_of(rows: SyntheticRows, part: Part, confidence: float) -> Preview:
+    """Return the preview for given synthetic rows.
 
     Raises:
-        InvalidParameter: if the confidence is unusable.
+        InvalidParameter: if the confidence cannot be used.
         SensitivityMismatch: if the question does not bound the norm that the noise needs.
     """
     aggregate, mechanism = rows.aggregate, part.noise

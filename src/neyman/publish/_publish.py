@@ -1,4 +1,4 @@
-"""From a plan to releases: everything is priced before the first charge."""
+"""Runs a plan; everything is priced before the first charge."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -13,12 +13,12 @@ from neyman.errors import BudgetExceeded, NeymanError
 from neyman.ledger import Entry, Ledger, Store
 from neyman.numerics import at_least, at_most
 from neyman.printable import printable, shortened, width
-from neyman.publish._left_out import hidden_counts
 from neyman.publish._plan import Plan, bill
 from neyman.publish._plan_preview import Bill
 from neyman.publish._presentation import Presentation
 from neyman.publish._presented import Presented
 from neyman.publish._reconciled import reconciled, table_facts
+from neyman.publish._suppressed import hidden_counts
 from neyman.released import Release
 from neyman.sensitivity import Neighbors
 
@@ -34,11 +34,10 @@ _ERASE: Final = "\x1b[K"
 
 @final
 class Bar:
-    """A line that is drawn anew with each entry.
+    """A progress bar.
 
-    A terminal gets it on stderr, and it is gone at the end. A notebook cannot take a line away: it
-    gets plain text on stdout, and at the end the line says that all is done. Wherever else the
-    output goes, nothing is drawn.
+    A terminal shows it on stderr, and it disappears at the end. A notebook cannot remove a line, so
+    it gets plain text on stdout, and the bar is full at the end. Other outputs get nothing.
     """
 
     def __init__(self) -> None:
@@ -49,7 +48,7 @@ class Bar:
         return self
 
     def __call__(self, entry: str, done: int, total: int) -> None:
-        """Draw it."""
+        """Draw the bar."""
         self._line(done, total, f"{min(done + 1, total)}/{total} {shortened(entry, _LONGEST)}")
 
     def __exit__(
@@ -58,7 +57,7 @@ class Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the line, or take it away."""
+        """End the line, or remove it."""
         if not self._drawn:
             return
         if self._notebook:
@@ -87,36 +86,36 @@ class Bar:
 
 
 def _in_kernel() -> bool:
-    """Return whether a notebook shows what is printed."""
+    """Return whether a notebook shows the output."""
     ipython: Any = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getattr(shell, "kernel", None) is not None
 
 
-# Entries that a refusal names.
+# The number of entries that a refusal names.
 _NAMED: Final = 3
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication(Displayed):
-    """Everything that a spec released, and the state of its ledger afterwards.
+    """The releases of a spec or session, and the state of its ledger afterwards.
 
     Attributes:
-        title: of the spec.
-        names: of the queries, in the spec's order.
-        releases: the answer to each; those of a batch have one entry. Several that tell the same
-            number show one, made of all of them: `Release.alone` is each as it was drawn.
-        cap: of the ledger.
-        total: the guarantee of all that the ledger ever released.
-        delta_aside: how much of the cap's delta was set aside for tails and unknown groups.
+        title: the title.
+        names: the names of the queries, in order.
+        releases: the answer of each query; those of a batch share an id. If several answers measure
+            the same number, all show one combined number; `Release.alone` is the answer as drawn.
+        cap: the total budget of the ledger.
+        total: the guarantee of everything that the ledger ever released.
+        delta_aside: the part of the budget's delta set aside for tails and undeclared groups.
         delta_spent: how much of it has been spent.
-        presentation: the words, units of measure, rounding and order that it is shown with.
-        unit: who is protected.
+        presentation: labels, units of measure, rounding and order of the answers.
+        unit: the privacy unit.
         neighbors: the neighbouring relation.
-        ledger: where it is kept.
-        head: of the ledger's chain; empty if it is not known.
-        entries: of the ledger, all of them; none if they are not known.
+        ledger: the place of the ledger.
+        head: the head of the ledger's chain; "" if it is unknown.
+        entries: all entries of the ledger; none if they are unknown.
     """
 
     title: str
@@ -140,10 +139,10 @@ class Publication(Displayed):
         """Return answers with the state of the ledger that paid for them.
 
         Args:
-            ledger: as it is now.
-            title: of the whole.
-            answers: by name, in order.
-            presentation: of the page.
+            ledger: the ledger in its current state.
+            title: the title.
+            answers: the answers by name, in order.
+            presentation: the presentation of the answers.
         """
         return Publication(
             title=title,
@@ -162,26 +161,26 @@ class Publication(Displayed):
         )
 
     def __post_init__(self) -> None:
-        """Have one answer for each fact."""
+        """Combine answers that measure the same number."""
         object.__setattr__(self, "releases", reconciled(self.names, self.releases))
 
     def batch_of(self, release: Release) -> dict[str, Release]:
-        """Return the questions of a release's batch by name, in order; itself if there is none."""
+        """Return the releases of a batch by name, in order; without a batch, the release itself."""
         named = zip(self.names, self.releases, strict=True)
         return {name: other for name, other in named if other.entry == release.entry}
 
     def in_language(self, language: str | None) -> "Publication":
-        """Return it with its page in another language; as it is for None.
+        """Return the publication in another language; for None, unchanged.
 
         Raises:
-            InvalidParameter: if there is no such language.
+            InvalidParameter: if the language is unknown.
         """
         if language is None:
             return self
         return replace(self, presentation=self.presentation.in_language(language))
 
     def presented(self) -> tuple[Presented, ...]:
-        """Return each answer with the words that it is shown with, its groups in their order."""
+        """Return each answer with its presentation, and its groups in the order of presentation."""
         named = zip(self.names, self.releases, strict=True)
         shown = [Presented(*pair, self.presentation) for pair in named]
         hidden = frozenset(
@@ -207,18 +206,18 @@ class Publication(Displayed):
 
 
 def publish(plan: Plan, *, progress: _Progress | None = None) -> Publication:
-    """Run a plan: every entry that the ledger does not hold yet is charged, drawn and stored.
+    """Run a plan: charge, draw and store every answer that the ledger does not have yet.
 
-    Run again, it returns the stored answers at no cost; stopped in between, it goes on.
+    Running it again returns the stored answers, free. After an interruption it continues.
 
     Args:
-        plan: from `plan`.
-        progress: told the entry about to run, how many are done, and of how many. By default a bar
-            is drawn in a terminal and in a notebook; write `lambda *_: None` for none.
+        plan: a result of `plan`.
+        progress: is called with the next id, the number of finished entries and their total. By
+            default it draws a bar in a terminal or notebook; write `lambda *_: None` for none.
 
     Raises:
-        BudgetExceeded: if the queries do not fit together; nothing has been charged then.
-        EntryConflict: if an entry stands for something else in the ledger, or was lost twice.
+        BudgetExceeded: if the budget does not suffice for all queries; nothing has been charged.
+        EntryConflict: if an id belongs to another question in the ledger, or was lost twice.
     """
     _check_fits(plan)
     if progress is None:
@@ -248,7 +247,7 @@ def _published(plan: Plan, progress: _Progress) -> Publication:
 
 
 def _check_fits(plan: Plan) -> None:
-    """Refuse a plan that would stop half-way; the ledger itself still guards every charge."""
+    """Refuse a plan that would stop half-way; the ledger itself also checks every charge."""
     price = bill(plan)
     if price.fits:
         return
@@ -272,7 +271,7 @@ def _check_fits(plan: Plan) -> None:
 
 
 def _costliest(plan: Plan, price: Bill) -> str:
-    """Name the entries that cost most, in the account that the plan is beyond most."""
+    """Return a sentence with the most expensive entries, in the account that is exceeded most."""
     due, left = price.due, price.remaining
     lacks = due.cost <= left.cost
     word = "delta" if lacks else price.account

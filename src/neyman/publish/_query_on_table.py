@@ -1,4 +1,4 @@
-"""A query of a spec, with all that it is asked of."""
+"""A query of a spec, with its table and groups."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ __all__ = ["QueryOnTable", "in_part"]
 
 _GAUSSIAN: Final = 'noise = "gaussian" with mu'
 _LAPLACE: Final = 'noise = "laplace" with epsilon'
-# What to write where a noise does not go with the integers of a query.
+# The noise to suggest if one does not fit the integers of a query.
 _INSTEAD: Final[Mapping[str, str]] = {
     "gaussian": _LAPLACE,
     "laplace": _GAUSSIAN,
@@ -35,13 +35,13 @@ _INSTEAD: Final[Mapping[str, str]] = {
 @final
 @dataclass(frozen=True, slots=True)
 class QueryOnTable:
-    """One query with its table, not compiled yet.
+    """A query with its table, not compiled yet.
 
     Attributes:
-        query: as the spec has it.
-        table: the rows that it is about, with the limits that it is asked under.
+        query: the query of the spec.
+        table: its rows, with the limits of the query.
         by: its groups.
-        amount: of a query with a share, what it may spend, and of which account of a ledger.
+        amount: the account and the budget of a query with a share; None without a share.
     """
 
     query: Query
@@ -51,7 +51,7 @@ class QueryOnTable:
 
     @classmethod
     def of(cls, query: Query, table: Table, by: Groups) -> Self:
-        """Take only the rows that a query is about, and its own limits where it has some."""
+        """Return a query with its rows, under its own limits if it has some."""
         with in_part(f"query {query.entry!r}"):
             if query.where is not None:
                 table = table.where(query.where)
@@ -62,16 +62,16 @@ class QueryOnTable:
         return cls(query, table, by)
 
     def question(self, table: Table) -> Aggregate:
-        """Ask a table, this one or a like one.
+        """Return the question about a table, this one or a similar one.
 
         Raises:
-            SpecError, InvalidTable: if it does not go with the table.
+            SpecError, InvalidTable: if it does not fit the table.
         """
         with in_part(f"query {self.query.entry!r}"):
             return self.query.ask(table, self.by)
 
     def noise(self, question: Aggregate) -> Mechanism:
-        """Calibrate the noise to what the query may spend.
+        """Return the noise that spends the budget of the query.
 
         Raises:
             SpecError, InvalidParameter: if there is no such noise.
@@ -88,14 +88,14 @@ class QueryOnTable:
             return Thresholded.calibrate(sensitivity, noise=noise, delta=query.delta)
 
     def _named_noise(self, sensitivity: Sensitivity) -> Mechanism:
-        """Return the noise of the query's name, or the usual one for what it spends."""
+        """Return the noise that the query names, or the usual one for its budget."""
         ((key, share),) = self.query.spends.items()
         name = self.query.noise or USUAL_NOISES[key]
         if NOISES[name].one_integer and sensitivity.coordinates != 1:
             raise SpecError(
-                f"query {self.query.entry!r}: this noise hides one integer, and one unit moves up "
-                f"to {sensitivity.coordinates} here, for a mean is two and each group is one; "
-                f"write {_INSTEAD[name]}, or a count or sum without by, or with max_rows = 1"
+                f"query {self.query.entry!r}: this noise protects one integer, and a unit changes "
+                f"up to {sensitivity.coordinates} here (a mean has two, and each group has its "
+                f"own). Write {_INSTEAD[name]}, or a count or sum without by, or with max_rows = 1"
             )
         try:
             return NOISES[name].makes[key](sensitivity, share)
@@ -105,7 +105,7 @@ class QueryOnTable:
             ) from error
 
     def drawn_noise(self, question: Aggregate) -> Mechanism:
-        """Return the noise that is drawn: that of the budget which the companion leaves.
+        """Return the noise that is drawn, with the budget that the companion leaves.
 
         Raises:
             SpecError, InvalidParameter: if there is no such noise.
@@ -121,7 +121,7 @@ class QueryOnTable:
         """Return the question with its noise.
 
         Raises:
-            SpecError, InvalidTable, InvalidParameter: if it cannot be asked so.
+            SpecError, InvalidTable, InvalidParameter: if the query cannot be asked.
         """
         question = self.question(self.table)
         noise, query = self.noise(question), self.query
@@ -136,7 +136,7 @@ class QueryOnTable:
 
 @contextmanager
 def in_part(place: str, kind: type[Exception] | None = None) -> Generator[None]:
-    """Say of a mistake which part of the spec it is in; of one of a table as this kind of error."""
+    """Add the part of the spec to an error; raise table errors as `kind`."""
     try:
         yield
     except InvalidParameter as error:

@@ -1,4 +1,4 @@
-"""Questions of a table: functions, quantiles, and linear regression."""
+"""Questions about a table: functions, quantiles and linear regression."""
 
 from collections.abc import Sequence
 
@@ -34,35 +34,35 @@ def density(
     by: Keys | None = None,
     neighbors: Neighbors = "add_remove",
 ) -> Aggregate:
-    """Ask for the kernel density of a column of a table; `functional.density` is of an array.
+    """Estimate the kernel density of a column of a table; `functional.density` takes an array.
 
-    The rows are counted at public nodes by one SQL statement, out of core, and the integer
-    coefficients are made of the counts: those of the array with the same values. Of an `Entity`
-    at most max_rows count, m, chosen by salted hash: l2 is at most m times that of one row.
+    One SQL statement counts the rows at public nodes, out of core. The integer coefficients are
+    computed from the counts, and equal those of an array with the same values. At most m = max_rows
+    rows of an `Entity` count, chosen by a salted hash, so l2 is at most m times that of one row.
 
     Args:
         table: from `open_table`.
         column: its name; one name for each side of a domain of several.
-        domain: where values lie; by default between the bounds that the table declares for the
-            column, what is outside moved to the nearer end.
+        domain: the range of the values; by default the bounds of the column, with values outside
+            moved to the nearer end.
         bandwidth: as for `functional.density`; either this or `records`.
-        records: in place of a bandwidth: about how many rows count, a public guess; the release
-            is made so fine that it can choose its bandwidth, as in `functional.density`.
+        records: instead of a bandwidth: a public estimate of the number of rows that count. The
+            release then chooses its bandwidth, as in `functional.density`.
         target: as for `functional.density`.
-        by: declared groups, each with a function of its own; noise grows with the rows of one
-            unit that count, and not with the number of groups.
-        neighbors: "add_remove", the relation of all questions of a table.
+        by: declared groups, each with its own function. The noise depends on the rows of a unit
+            that count, and not on the number of groups.
+        neighbors: "add_remove", the relation of all questions about a table.
 
     Returns:
-        The question, for `release`; `functional.function` makes a function of its release, and
-        `functional.functions` one for each group.
+        The question, for `release`. `functional.function` turns its release into a function, and
+        `functional.functions` into one for each group.
 
     Raises:
-        UnknownColumn: if the table lacks a column.
-        InvalidTable: if one holds no numbers, or no bounds are declared where no domain is given.
-        InvalidParameter: if another declaration is unusable, or bandwidth and records are both
-            given or neither is.
-        EngineFailure: if the table is a file that has changed since it was opened.
+        UnknownColumn: if the table does not have a column.
+        InvalidTable: if a column has no numbers, or there are neither bounds nor a domain.
+        InvalidParameter: if another declaration cannot be used, or not exactly one of bandwidth and
+            records is given.
+        EngineFailure: if the file of the table has changed since it was opened.
 
     Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
     """
@@ -84,30 +84,30 @@ def survival(
     by: Keys | None = None,
     neighbors: Neighbors = "add_remove",
 ) -> Aggregate:
-    """Ask for the survival curve of a table's rows; `functional.survival` is of arrays.
+    """Estimate the survival curve of the rows of a table; `functional.survival` takes arrays.
 
     Args:
         table: from `open_table`.
         duration: the column of times from entry to event or censoring.
-        observed: the column that says whether the time ended with the event: true, or a number of
-            at least 1/2, where it did; of several causes 0, or the number of the cause from 1 on.
-            A row where either is NULL or NaN counts for nothing.
+        observed: the column that is true, or at least 1/2, where the time ended with the event.
+            With several causes: the number of the cause, from 1; 0 where the time was censored.
+            Rows in which either column is NULL or NaN do not count.
         horizon: as for `functional.survival`.
         bandwidth: as for `functional.survival`.
         causes: as for `functional.survival`.
-        by: declared groups, each with a function of its own; noise grows with the rows of one
-            unit that count, and not with the number of groups.
-        neighbors: "add_remove", the relation of all questions of a table.
+        by: declared groups, each with its own function. The noise depends on the rows of a unit
+            that count, and not on the number of groups.
+        neighbors: "add_remove", the relation of all questions about a table.
 
     Returns:
-        The question, for `release`; `functional.function` makes a curve of its release, and
-        `functional.functions` one for each group.
+        The question, for `release`. `functional.function` turns its release into a curve, and
+        `functional.functions` into one for each group.
 
     Raises:
-        UnknownColumn: if the table lacks a column.
-        InvalidTable: if one holds no numbers.
-        InvalidParameter: if another declaration is unusable.
-        EngineFailure: if the table is a file that has changed since it was opened.
+        UnknownColumn: if the table does not have a column.
+        InvalidTable: if a column has no numbers.
+        InvalidParameter: if another declaration cannot be used.
+        EngineFailure: if the file of the table has changed since it was opened.
 
     Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
     """
@@ -130,32 +130,32 @@ def regression(
     by: Keys | None = None,
     neighbors: Neighbors = "add_remove",
 ) -> Aggregate:
-    """Ask for the mean of a column at every value of another; `functional.regression` is of arrays.
+    """Estimate the mean of a column at every value of another, as `functional.regression` does.
 
     Args:
         table: from `open_table`.
-        x: the column that the curve is over.
-        y: the column of responses. A row where either is NULL or NaN counts for nothing.
-        domain: where x lies; by default between the bounds that the table declares for it.
+        x: the column on the horizontal axis.
+        y: the column of responses. Rows in which either column is NULL or NaN do not count.
+        domain: the range of x; by default its bounds.
         bandwidth: as for `functional.regression`; either this or `records`.
-        records: in place of a bandwidth: about how many rows count, a public guess, as for
+        records: instead of a bandwidth: a public estimate of the number of rows that count, as for
             `functional.regression`.
-        response: the bounds of y; by default those that the table declares for it.
+        response: the bounds of y; by default those of the table.
         target: as for `functional.regression`.
-        by: declared groups, each with a function of its own; noise grows with the rows of one
-            unit that count, and not with the number of groups.
-        neighbors: "add_remove", the relation of all questions of a table.
+        by: declared groups, each with its own function. The noise depends on the rows of a unit
+            that count, and not on the number of groups.
+        neighbors: "add_remove", the relation of all questions about a table.
 
     Returns:
-        The question, for `release`; `functional.function` makes a curve of its release, and
-        `functional.functions` one for each group.
+        The question, for `release`. `functional.function` turns its release into a curve, and
+        `functional.functions` into one for each group.
 
     Raises:
-        UnknownColumn: if the table lacks a column.
-        InvalidTable: if one holds no numbers, or no bounds are declared where none are given.
-        InvalidParameter: if another declaration is unusable, or bandwidth and records are both
-            given or neither is.
-        EngineFailure: if the table is a file that has changed since it was opened.
+        UnknownColumn: if the table does not have a column.
+        InvalidTable: if a column has no numbers, or no bounds.
+        InvalidParameter: if another declaration cannot be used, or not exactly one of bandwidth and
+            records is given.
+        EngineFailure: if the file of the table has changed since it was opened.
 
     Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
     """
@@ -173,11 +173,11 @@ def regression(
 
 
 def bounded_domain(table: Table, *columns: str, outside: Outside = "clip") -> Interval:
-    """Return where the bounds that a table declares for a column say that values lie.
+    """Return the interval between the bounds of a column.
 
     Raises:
-        InvalidParameter: if there is not one column.
-        InvalidTable: if none are declared.
+        InvalidParameter: if there is not exactly one column.
+        InvalidTable: if the column has no bounds.
     """
     if len(columns) != 1:
         raise InvalidParameter(
@@ -209,44 +209,47 @@ def quantiles(
     by: Keys | None = None,
     bounds: Bounds | None = None,
 ) -> Aggregate:
-    """Ask for quantiles of a column, in one release for all groups.
+    """Estimate quantiles of a column, in one release for all groups.
 
     The quantile of p is the least value x of the grid such that at least a share p of the rows is
-    at most x; of p = 0 the least value, of p = 1 the largest. The rows are counted at the values
-    of the grid by one SQL statement. Up to eight quantiles are searched for: counts up to a few
-    values are released, round after round, and the answers decide where the next round asks. The
-    fewer there are, the less noise each has. For more of them, or on at most 65 values, sums of all
-    counts are released, and further probabilities cost nothing. Nothing is smoothed, so that a
-    quantile of heaped values is one of them. For a private least and largest value ask for 0.01 and
-    0.99, say: single rows at the ends hide in the noise.
+    at most x; for p = 0 it is the least value, for p = 1 the largest. One SQL statement counts the
+    rows at the values of the grid.
+
+    Up to eight quantiles are found by a search. Each round releases counts up to a few values, and
+    its answers decide where the next round looks. The fewer quantiles you ask for, the less noise
+    each has. For more quantiles, or for at most 65 values, sums of all counts are released, and
+    further probabilities are free. Nothing is smoothed, so a quantile of heaped values is one of
+    them. Instead of the least and the largest value ask for quantiles such as 0.01 and 0.99: noise
+    hides single rows at the ends.
 
     Args:
         table: from `open_table`.
-        column: its name. NULL and NaN count for nothing.
-        probabilities: p, each in [0, 1].
+        column: its name. NULL and NaN do not count.
+        probabilities: the values of p, each in [0, 1].
         by: declared groups.
-        bounds: in place of those that the table declares for the column; values beyond them count
-            at the nearer bound. A coarser grid is quicker, and no less private. A grid of more than
-            8,192 steps is made coarser by a public rule: the least multiple of it that divides the
-            range into at most 8,192 steps, or else 8,192 equal parts. Preview and release say so.
+        bounds: instead of the bounds of the table; values outside are moved to the nearer bound. A
+            coarser grid is faster. A grid of more than 8,192 steps is made coarser by a public
+            rule: to the least multiple that divides the range into at most 8,192 steps, or else to
+            8,192 equal parts. Preview and release show that grid.
 
     Returns:
-        The question, for `release`, whose columns are for each group and p the `quantile`; its
+        The question, for `release`. Its columns, for each group and p, are the `quantile`; its
         noise interval `lower`, `upper`, for the quantile of the rows; `total_lower`, `total_upper`,
-        for that of the population, if the units are drawn independently; and the noisy `count` of
-        rows. Where that is not told from 0 the quantile is NaN, and the intervals are the bounds.
+        for the quantile of the population, if units are drawn independently; and the noisy `count`
+        of rows. If that count does not differ from 0, the quantile is NaN, and the intervals are
+        the bounds.
 
     Raises:
-        UnknownColumn: if the table lacks a column.
-        InvalidTable: if it holds no numbers, or no bounds are declared where none are given.
-        InvalidParameter: if another declaration is unusable.
-        EngineFailure: if the table is a file that has changed since it was opened.
+        UnknownColumn: if the table does not have a column.
+        InvalidTable: if the column has no numbers, or no bounds.
+        InvalidParameter: if another declaration cannot be used.
+        EngineFailure: if the file of the table has changed since it was opened.
 
     Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v. Each noise
-        interval alone holds with at least the confidence asked for, for any data (exact for
-        Gaussian noise, up to rounding); total intervals are estimates.
-    Error: the noise of a count up to a value, less p times that of all, has a standard deviation of
-        about 2.3 / mu rows on 250 values, 2.8 / mu on 1,000, 3.2 / mu on 4,000.
+        interval has at least the given confidence, for any data (exactly for Gaussian noise, up to
+        rounding). Total intervals are estimates.
+    Error: the noise of a count up to a value, minus p times the total count, has a standard
+        deviation of about 2.3 / mu rows on 250 values, 2.8 / mu on 1,000, 3.2 / mu on 4,000.
     """
     check_type("table", table, Table, "a table, from open_table(...)")
     if bounds is None:
@@ -261,28 +264,27 @@ def quantiles(
 def linear_regression(
     table: Table, response: str, features: Sequence[str], by: Keys | UnknownKeys | None = None
 ) -> Aggregate:
-    """Ask for the least squares of a column on an intercept and other columns, in each group.
+    """Fit a column by least squares to an intercept and other columns, in each group.
 
     The answer has a row for each coefficient: term, estimate, stddev (of the noise, to first
-    order), lower and upper (noise, of all coefficients of a group at once) and count. There is no
-    interval for a population, because its sampling error depends on products of four columns, which
-    are not released. `regression` is the curve of one feature, without a line.
+    order), lower and upper (for the noise, for all coefficients of a group at once) and count.
+    There is no interval for the population, because its sampling error depends on products of four
+    columns, which are not released. `regression` estimates a curve of one feature instead.
 
     Args:
-        table: from `open_table`, with bounds of every column.
+        table: from `open_table`, with bounds for every column.
         response: the column y.
-        features: the columns x; 1 to 32. A row where one of all columns is NULL or NaN adds
-            nothing.
-        by: the groups; None for one of all rows.
+        features: the columns x; 1 to 32. Rows in which a column is NULL or NaN do not count.
+        by: the groups; None for one group of all rows.
 
     Returns:
         The question, for `release`.
 
     Raises:
-        UnknownColumn: if the table lacks a column.
-        InvalidTable: if one holds no numbers, or no bounds are declared.
-        InvalidParameter: if a column stands twice, or there is no feature.
-        EngineFailure: if the table is a file that has changed since it was opened.
+        UnknownColumn: if the table does not have a column.
+        InvalidTable: if a column has no numbers, or no bounds.
+        InvalidParameter: if a column is named twice, or there is no feature.
+        EngineFailure: if the file of the table has changed since it was opened.
 
     Guarantee: with d = (p + 2)(p + 3)/2 integers for p features, each within N, l1 = d m N and
         l2^2 = d Q N^2 with m and Q of `Table`, up to the rounding of weights.

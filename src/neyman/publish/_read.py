@@ -1,4 +1,4 @@
-"""Reading a spec: every mistake is told at once, by its key and its fix."""
+"""Reads a spec, and lists all of its mistakes with their fixes at once."""
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,25 +12,32 @@ from pydantic_core import ErrorDetails
 
 from neyman.errors import SpecError
 from neyman.printable import printable
-from neyman.publish._mistakes import FILL_IN, near_key, near_name, place_of, sentences, to_mend
+from neyman.publish._mistakes import (
+    FILL_IN,
+    listed_mistakes,
+    near_key,
+    near_name,
+    place_of,
+    sentences,
+)
 from neyman.publish._queries._query import SHOWN
 from neyman.publish._spec import Spec
 from neyman.publish._toml import MOST_BYTES, Unusable, read_toml, too_large
 
 __all__ = ["read_spec", "read_spec_file"]
 
-# Of a spec with thousands of mistakes only the first are looked into, and told.
-# Mistakes behind mistakes: a statistic, its keys, what goes with them.
+# Fixing a mistake can reveal others: a wrong statistic hides its keys.
 _MOST_ROUNDS: Final = 8
+# With more mistakes than this, only the first are listed.
 _MOST_LOOKED_AT: Final = 500
 
 
 def read_spec(path: Path) -> Spec:
-    """Read and check a spec; nothing of the data is touched.
+    """Read and check a spec; the data are not read.
 
     Raises:
-        SpecError: if the file is missing, is no TOML, or does not say what a spec must say. The
-            message lists every key that is wrong, and the fix.
+        SpecError: if the file is missing, is not TOML, or is not a valid spec. The message lists
+            every wrong key with its fix.
     """
     try:
         with path.open("rb") as file:
@@ -40,14 +47,14 @@ def read_spec(path: Path) -> Spec:
 
 
 def read_spec_file(file: BinaryIO, path: Path | str) -> Spec:
-    """Read and check a spec from a file that is open, such as `sys.stdin.buffer`.
+    """Read and check a spec from an open file, such as `sys.stdin.buffer`.
 
     Args:
-        file: its text; of one that is too long no more is read than shows it.
-        path: what it is called in an error.
+        file: the file; at most 1 MiB of it is read.
+        path: the name of the file in messages.
 
     Raises:
-        SpecError: as `read_spec`.
+        SpecError: as for `read_spec`.
     """
     fields: dict[str, Any] = {}
     lines: list[str] = []
@@ -55,7 +62,7 @@ def read_spec_file(file: BinaryIO, path: Path | str) -> Spec:
         fields = read_toml(file.read(MOST_BYTES + 1))
         large = list(too_large(fields))
         if large:
-            raise _to_be_mended(path, [f"{place_of(place, fields)}: {why}" for place, why in large])
+            raise _refused_for(path, [f"{place_of(place, fields)}: {why}" for place, why in large])
         lines = list(_unfinished(fields))
         if not lines:
             return Spec.model_validate(fields)
@@ -63,14 +70,14 @@ def read_spec_file(file: BinaryIO, path: Path | str) -> Spec:
     except Unusable as error:
         raise _refused(path, str(error)) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise _refused(path, f"it is no TOML: {error}") from error
+        raise _refused(path, f"it is not valid TOML: {error}") from error
     except ValidationError as error:
-        lines += _every_mistake(_problems(error), fields, bool(lines))
-    raise _to_be_mended(path, lines)
+        lines += _all_mistakes(_problems(error), fields, bool(lines))
+    raise _refused_for(path, lines)
 
 
-def _to_be_mended(path: Path | str, lines: Sequence[str]) -> SpecError:
-    return _refused(path, to_mend(lines))
+def _refused_for(path: Path | str, lines: Sequence[str]) -> SpecError:
+    return _refused(path, listed_mistakes(lines))
 
 
 def _refused(path: Path | str, reason: str) -> SpecError:
@@ -80,13 +87,13 @@ def _refused(path: Path | str, reason: str) -> SpecError:
 def _unfinished(
     value: object, steps: tuple[int | str, ...] = (), root: object = None
 ) -> Iterator[str]:
-    """Tell every place that `neyman init` left to be filled in."""
+    """Yield every text of `neyman init` that has not been replaced."""
     fields = cast("Mapping[str, Any]", value if root is None else root)
     inside: Iterator[tuple[int | str, object]] = iter(())
     match value:
         case str() if value.startswith(FILL_IN):
-            told = value.removeprefix(FILL_IN)
-            yield f"{place_of(steps, fields)}: is not filled in; write {printable(told)}"
+            wanted = value.removeprefix(FILL_IN)
+            yield f"{place_of(steps, fields)}: is not filled in; write {printable(wanted)}"
         case dict():
             inside = iter(cast("dict[str, object]", value).items())
         case list():
@@ -99,7 +106,7 @@ def _unfinished(
 
 def _problems(error: ValidationError) -> list[ErrorDetails]:
     found = error.errors(include_url=False)[:_MOST_LOOKED_AT]
-    # What stands there by a wrong name is not missing as well.
+    # A key under a misspelt name is not missing as well.
     there = {
         (*problem["loc"][:-1], near_key(problem["loc"]))
         for problem in found
@@ -108,19 +115,19 @@ def _problems(error: ValidationError) -> list[ErrorDetails]:
     return [one for one in found if one["type"] != "missing" or one["loc"] not in there]
 
 
-def _every_mistake(
+def _all_mistakes(
     problems: list[ErrorDetails], fields: Mapping[str, Any], unfinished: bool
 ) -> Iterator[str]:
-    """Tell every mistake: also those that are seen only when others are mended."""
-    told: set[str] = set()
+    """Yield every mistake, also those that appear when others are fixed."""
+    listed: set[str] = set()
     for _ in range(_MOST_ROUNDS):
         lines = list(sentences(problems, fields, unfinished))
-        yield from (line for line in lines if line not in told)
-        told |= set(lines)
-        # What is left open may be the cause of whatever else there is.
+        yield from (line for line in lines if line not in listed)
+        listed |= set(lines)
+        # A text that has not been replaced may be the cause of the other mistakes.
         if unfinished or not any(problem["loc"] for problem in problems):
             return
-        fields = _mended(fields, problems, near_name)
+        fields = _fixed(fields, problems, near_name)
         try:
             Spec.model_validate(fields)
         except ValidationError as error:
@@ -130,7 +137,7 @@ def _every_mistake(
 
 
 _ASKED: Final = {"entry": "\0", "statistic": "count", "mu": 1}
-# What stands in for a section that cannot be mended: nothing is wrong with it.
+# Valid sections that replace wrong ones.
 _STAND_INS: Final[Mapping[str, Mapping[str, Any]]] = {
     "data": {"path": "data.csv"},
     "unit": {"entity": "unit", "max_rows": 1},
@@ -145,22 +152,21 @@ _NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def _mended(
+def _fixed(
     fields: Mapping[str, Any],
     problems: Sequence[ErrorDetails],
     instead: Callable[[ErrorDetails], str | None],
 ) -> dict[str, Any]:
-    """Return the fields of a spec without the problems that were told.
+    """Return the fields of a spec with known problems fixed, to find further ones.
 
-    A key or a statistic that is close to one that there is becomes that one, an unknown key goes.
-    What else is wrong with a query may be what it spends or how it is displayed, which is replaced;
-    if it is neither, the query is left out the next time. A section that is right stands in for a
-    wrong one, so that what refers to it stays right, too.
+    A misspelt key or statistic is corrected, and an unknown key is removed. In a query with another
+    mistake, budget and presentation are replaced first; if the mistake remains, the query is
+    removed. A wrong section is replaced by a valid one, so that references to it stay valid.
 
     Args:
-        fields: of a spec.
-        problems: what is told.
-        instead: what was meant by an unknown key or statistic.
+        fields: the fields of a spec.
+        problems: the known problems.
+        instead: returns the likely meaning of an unknown key or statistic.
     """
     found = deepcopy(dict(fields))
     dropped: set[int] = set()
@@ -169,7 +175,7 @@ def _mended(
         if not steps or _rewritten(found, problem, instead(problem)):
             continue
         if steps[0] == "query" and len(steps) > 1 and isinstance(steps[1], int):
-            if not _paid_anew(found["query"], steps[1]):
+            if not _reset_budget(found["query"], steps[1]):
                 dropped.add(steps[1])
         else:
             _replace(found, steps)
@@ -181,7 +187,7 @@ def _mended(
 
 
 def _rewritten(fields: dict[str, Any], problem: ErrorDetails, meant: str | None) -> bool:
-    """Write what was meant in place of a key or of a statistic; return whether that mends it."""
+    """Correct a misspelt key or statistic; return whether that fixes the problem."""
     steps = problem["loc"]
     if problem["type"] == "extra_forbidden":
         holder, key = _at(fields, steps[:-1]), steps[-1]
@@ -199,8 +205,8 @@ def _rewritten(fields: dict[str, Any], problem: ErrorDetails, meant: str | None)
     return False
 
 
-def _paid_anew(queries: Any, number: int) -> bool:
-    """Have a query spend and show what is right; return whether it is another one then."""
+def _reset_budget(queries: Any, number: int) -> bool:
+    """Replace budget and presentation of a query; return whether that changes it."""
     query: object = queries[number]
     if not isinstance(query, dict):
         return False
@@ -213,7 +219,7 @@ def _paid_anew(queries: Any, number: int) -> bool:
 
 
 def _at(fields: Any, steps: Sequence[int | str]) -> Any:
-    """Return what lies at a place; of the way there only what was written."""
+    """Return the value at a place, skipping steps that are not in the file."""
     value: Any = fields
     for step in steps:
         if isinstance(value, dict):
@@ -224,7 +230,7 @@ def _at(fields: Any, steps: Sequence[int | str]) -> Any:
 
 
 def _replace(fields: dict[str, Any], steps: Sequence[int | str]) -> None:
-    """Put a right section in the place of a wrong one."""
+    """Replace a wrong section by a valid one."""
     section = str(steps[0])
     if section == "query":
         fields["query"] = [dict(_ASKED)]
@@ -233,7 +239,7 @@ def _replace(fields: dict[str, Any], steps: Sequence[int | str]) -> None:
     elif section in _NAMED and len(steps) > 1 and isinstance(fields.get(section), dict):
         fields[section][steps[1]] = dict(_NAMED[section])
     elif section in ("join", "join_public"):
-        # The ones name the others.
+        # They refer to each other.
         fields.pop("join", None)
         fields.pop("join_public", None)
     else:

@@ -1,4 +1,4 @@
-"""One answer for each fact of a publication: what is shown of it, and what is said of that."""
+"""Combines answers that measure the same number, and describes how."""
 
 import math
 from collections import defaultdict
@@ -13,8 +13,8 @@ from neyman.aggregate import Columns, IntArray
 from neyman.printable import listed
 from neyman.publish._cells import NoisyMargin, noisy_margin
 from neyman.publish._crosstab import CrosstabReading
-from neyman.publish._facts import Fact, Part, facts_of, margin_fact, parts_of
 from neyman.publish._least_squares import Fixed, SolvedGroup, solved
+from neyman.publish._same_counts import Fact, Part, facts_of, margin_fact, parts_of
 from neyman.released import Drawn, Release
 
 __all__ = ["reconciled", "table_facts"]
@@ -25,12 +25,12 @@ _NORMAL, _LAPLACE = "gaussian", "laplace"
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _ReconciledTable:
-    """A contingency table, put together from all that is known of its cells and margins.
+    """A contingency table, combined from all releases that measure its cells or margins.
 
     Attributes:
-        columns: without the keys.
-        names: of the releases that it is made of.
-        fixed: what it shows of each fact.
+        columns: its columns, without the keys.
+        names: the names of the combined releases.
+        fixed: the numbers that it shows, by fact.
     """
 
     columns: Columns
@@ -41,14 +41,14 @@ class _ReconciledTable:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """A released table.
+    """A released contingency table.
 
     Attributes:
-        name: of the release.
-        release: itself.
+        name: the name of the release.
+        release: the release.
         drawn: its noisy integers.
-        reading: of them.
-        facts: of the cells, then of each margin, in the order of their rows.
+        reading: turns them into numbers.
+        facts: the facts of the cells, then of each margin, in the order of their rows.
     """
 
     name: str
@@ -75,11 +75,11 @@ class _Table:
         return _Table(name, release, drawn, drawn.reading, tuple(margins))
 
     def own(self) -> list[NoisyMargin]:
-        """What the table itself counted."""
+        """The counts of the table itself."""
         return self.reading.measured(self.drawn.integers, self.drawn.noise.stddev)
 
     def more(self, part: Part) -> NoisyMargin | None:
-        """Return the counts of a statistic, if they are all those of the cells, or of a margin."""
+        """Return the counts of a statistic if they are all cells, or a whole margin."""
         if part.counts is None or part.chosen:
             return None
         at, weight = part.counts
@@ -94,7 +94,7 @@ class _Table:
 
 
 def table_facts(release: Release) -> tuple[Fact, ...]:
-    """Return what each row of a contingency table counts; nothing of any other answer."""
+    """Return the facts of the rows of a contingency table; none for other answers."""
     table = _Table.of("", release)
     return () if table is None else tuple(fact for margin in table.facts for fact in margin)
 
@@ -102,10 +102,10 @@ def table_facts(release: Release) -> tuple[Fact, ...]:
 def _reconciled_tables(
     named: Sequence[tuple[str, Release]], parts: Sequence[Part]
 ) -> dict[str, _ReconciledTable]:
-    """Put each contingency table together with all that counts its cells, or one of its margins.
+    """Combine each contingency table with all counts of its cells, or of one of its margins.
 
-    Counts of some of the cells are left out: with them the cells were no longer equally well known,
-    and least squares would have no closed form. Where they stand, the table's are shown.
+    Counts of only some cells are not used: with them cells would have different variances, and
+    least squares would have no closed form. Such counts show the numbers of the table.
     """
     found = [_Table.of(name, release) for name, release in named]
     tables = [table for table in found if table is not None]
@@ -136,7 +136,7 @@ def _put_together(
         normal = all(law == _NORMAL for law in laws)
         columns = replace(reading, whole=whole).put_together(measured, release.confidence, normal)
     told = tuple(dict.fromkeys(names))
-    # That of which least is known.
+    # The least precise one.
     worst = max(laws, key=lambda law: (law != _NORMAL, law != _LAPLACE))
     return _ReconciledTable(columns, told, dict(_table_counts(table, columns, worst, told)))
 
@@ -163,15 +163,15 @@ Cells = dict[str, Sequence[object]]
 
 
 def _shown_columns(part: Part, groups: Mapping[int, SolvedGroup]) -> Iterator[tuple[int, Cells]]:
-    """Yield the columns of each group, called as if the statistic had been asked alone.
+    """Yield the columns of each group, named as if the statistic stood alone.
 
-    Intervals are around the estimates, and stretched to hold the numbers shown. Those of variances
-    and all else that is read from many integers together are as wide as with the statistic's own
-    noise: the noise on its integers is less in every direction (Anderson's inequality).
+    Intervals are around the estimates, extended to include the numbers shown. Intervals of
+    variances, and of everything else that depends on many integers, are as wide as with the
+    statistic's own noise, which is larger in every direction (Anderson's inequality).
 
     Args:
         part: the statistic.
-        groups: by their places in it.
+        groups: the groups, by their places in it.
     """
     read = _read_together(part, groups) if part.reading.joint else _read_alone(part, groups)
     for (group, one), found in zip(groups.items(), read, strict=True):
@@ -179,7 +179,7 @@ def _shown_columns(part: Part, groups: Mapping[int, SolvedGroup]) -> Iterator[tu
 
 
 def _read_alone(part: Part, groups: Mapping[int, SolvedGroup]) -> Iterator[Cells]:
-    """Read groups whose integers have noise of their own."""
+    """Return the columns of groups whose integers have their own noise."""
     for one in groups.values():
         integers = np.array(one.integers(part), np.int64)
         found = part.reading.columns(integers, one.noise(part), part.release.confidence)
@@ -187,15 +187,15 @@ def _read_alone(part: Part, groups: Mapping[int, SolvedGroup]) -> Iterator[Cells
 
 
 def _read_together(part: Part, groups: Mapping[int, SolvedGroup]) -> Iterator[Cells]:
-    """Read groups with the noise of the statistic, if there is no more than that."""
+    """Return the columns of groups with the noise of the statistic, as an upper bound."""
     values = part.integers[list(groups)].astype(np.float64)
     places = [i for i, term in enumerate(part.terms) if term is not None]
     for row, one in zip(values, groups.values(), strict=True):
-        # Of other noise than Gaussian, a sum of less can be larger; and so can a count be that is
-        # not made of the statistic's own.
+        # With noise that is not Gaussian, a sum of less noise can be larger; so can a count that
+        # does not use the statistic's own.
         if part.noise.normal and one.system.uses(part):
             row[places] = (one.system.forms(part) @ one.estimates)[places]
-    # They stand for integers, and are read as such.
+    # They are treated as integers.
     whole = cast("IntArray", values.reshape(-1))
     columns = cast("Cells", part.reading.columns(whole, part.noise, part.release.confidence))
     length = len(next(iter(columns.values()))) // len(groups)
@@ -204,7 +204,7 @@ def _read_together(part: Part, groups: Mapping[int, SolvedGroup]) -> Iterator[Ce
 
 
 def _count(part: Part, one: SolvedGroup, found: Cells) -> Cells:
-    """Return the number of rows; of a count with its interval."""
+    """Return the number of rows; for a count with its interval."""
     if part.counts is None:
         return {}
     count, fixed = one.shown[0], one.fixed
@@ -252,15 +252,15 @@ def _mean(part: Part, one: SolvedGroup, found: Cells) -> Cells:
 @final
 @dataclass(slots=True)
 class _Sources:
-    """What the numbers of a statistic are combined from.
+    """The sources of the numbers of a statistic.
 
     Attributes:
         part: the statistic.
-        counts: the releases that the numbers of rows are made of, in order.
-        shown: those of them that show these numbers; the others show totals alone.
-        totals: those that tell the totals.
-        groups: how many groups are combined.
-        moved: in how many the number of rows was moved to fit that of others.
+        counts: the releases that the numbers of rows come from, in order.
+        shown: those of them that show these numbers; the others show only totals.
+        totals: the releases that the totals come from.
+        groups: the number of combined groups.
+        moved: the number of groups whose count was changed to fit others.
     """
 
     part: Part
@@ -272,7 +272,7 @@ class _Sources:
 
     @classmethod
     def of(cls, part: Part, groups: Iterable[SolvedGroup]) -> Self:
-        """Collect them from the groups that are shown otherwise than alone."""
+        """Return the sources of groups with combined numbers."""
         found = cls(part)
         for one in groups:
             found.add(one)
@@ -295,20 +295,20 @@ class _Sources:
 
 
 def _table_note(name: str, table: _ReconciledTable | None) -> Iterator[str]:
-    """Say from which releases a contingency table is made, if there are others."""
+    """Return a sentence on the releases that a contingency table combines, if there are others."""
     if table is not None and table.names != (name,):
         yield f"The counts are combined from {_releases(table.names)}, and add up."
 
 
 def _combined_notes(told: Sequence[_Sources]) -> list[str]:
-    """Say it of each statistic of a release, each sentence once."""
+    """Return the sentences on the sources of a release, each once."""
     return list(dict.fromkeys(sentence for one in told for sentence in _sentences(one)))
 
 
 def _other_notes(parts: Sequence[Part]) -> dict[int, list[str]]:
-    """Say, by the identity of a statistic, which counts of its groups are of other rows, and why.
+    """Return sentences on counts of the same groups that are not combined, and why.
 
-    They are not combined; a reader who sees two numbers of a group must know it.
+    Readers who see two numbers for a group must know the reason.
     """
     alike: defaultdict[object, dict[int, Part]] = defaultdict(dict)
     for part in parts if len(parts) > 1 else ():
@@ -372,7 +372,7 @@ def _sentences(sources: _Sources) -> Iterator[str]:
 
 
 def _from(sources: _Sources) -> str:
-    """Return what counts are made of."""
+    """Return the sources of counts, in words."""
     names = tuple(sources.counts)
     if len(names) > 1:
         same = (
@@ -385,7 +385,7 @@ def _from(sources: _Sources) -> str:
 
 
 def _some(groups: int, part: Part) -> str:
-    """Return which part of the groups is meant, if it is not all."""
+    """Return the number of groups, in words, if it is not all."""
     return "" if groups == len(part.facts) else f" in {groups:,} of {len(part.facts):,} groups"
 
 
@@ -405,23 +405,22 @@ def _releases(names: tuple[str, ...]) -> str:
 def reconciled(names: Sequence[str], releases: Sequence[Release]) -> tuple[Release, ...]:
     """Return releases that show one number for each fact.
 
-    Where several tell the number of rows of a group, or the total of a column over them, all show
-    the estimate of least variance that they give together, a whole number; means and totals are
-    those of the numbers shown, so that a mean times its count is the total. A contingency table
-    goes on adding up, and what it shows of a cell the others show. What only one release tells
-    stays as it is.
+    If several releases measure the number of rows of a group, or the total of a column over them,
+    all show the estimate with the least variance, as a whole number. Means and totals use the
+    numbers shown, so a mean times its count is the total. A contingency table still adds up, and
+    the others show its numbers. Numbers that only one release measures do not change.
 
     Args:
-        names: of the releases.
-        releases: what was released together.
+        names: the names of the releases.
+        releases: the releases of a publication.
 
-    Guarantee: a function of public numbers; it costs nothing.
-    Error: intervals are exact for Gaussian noise, but for rounding, and conservative for any other
-        (`neyman.publish._least_squares`). Where contribution limits cut rows, two statistics of one
-        group may keep different rows of a unit; intervals do not cover that, nor did they before.
+    Guarantee: post-processing, which is free.
+    Error: intervals are exact for Gaussian noise, up to rounding, and conservative for any other
+        (`neyman.publish._least_squares`). If contribution limits drop rows, two statistics of one
+        group may keep different rows of a unit. Intervals do not cover that.
     """
     alone = [release.alone for release in releases]
-    # The same draw twice tells nothing more; equal answers of one entry are taken for one.
+    # The same draw twice is no new information; equal answers of one entry are one draw.
     first = [alone.index(release) for release in alone]
     kept = sorted(set(first))
     made = dict(zip(kept, _one_number_each([(names[i], alone[i]) for i in kept]), strict=True))
@@ -434,7 +433,7 @@ def reconciled(names: Sequence[str], releases: Sequence[Release]) -> tuple[Relea
 
 
 def _one_number_each(named: Sequence[tuple[str, Release]]) -> list[Release]:
-    """Return releases, no two of which are one draw, that show one number for each fact."""
+    """Return releases with different draws that show one number for each fact."""
     parts = [
         part
         for place, (name, release) in enumerate(named)
@@ -466,7 +465,7 @@ def _one_number_each(named: Sequence[tuple[str, Release]]) -> list[Release]:
 
 
 def _with_companion(release: Release, named: Sequence[tuple[str, Release]]) -> Release:
-    """Return a release with the companion that tells of it, if another of its batch has it."""
+    """Return a release with the companion of its batch, if another release has it."""
     batch = [other for _, other in named if other.entry == release.entry]
     at = release.companion_at
     if at is None or at >= len(batch) or release.companion is not None:
@@ -477,7 +476,7 @@ def _with_companion(release: Release, named: Sequence[tuple[str, Release]]) -> R
 @final
 @dataclass(slots=True)
 class _Answer:
-    """A release that is being changed."""
+    """A release while it is changed."""
 
     own: Release
     columns: dict[str, list[object]]

@@ -1,4 +1,4 @@
-"""What a rehearsal finds: every number of a spec on public rows, and a verdict."""
+"""The results of a rehearsal: every number of a spec on public rows, with a verdict."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 NOTICE: Final = "REHEARSAL: not private. Public rows only."
-# Limits whose error is at most so many times the least are as good.
+# A limit with at most this multiple of the least error is as good.
 _NEAR: Final = 1.05
 
 
@@ -32,12 +32,12 @@ class RehearsedGroup:
     """One number of one group.
 
     Attributes:
-        key: of the group, by column; empty where there is one group of all.
-        truth: without limits, and within bounds that move nothing; None where there is none.
-        limited: what the question gives, without noise.
-        half_width: of the interval of its noise; None where nothing is known then.
-        held: the share of the runs whose interval holds the truth.
-        total_held: the same of the interval of noise and sampling, where there is one.
+        key: the key of the group, by column; empty without groups.
+        truth: the exact number without limits and without clipping; None if there is none.
+        limited: the exact number under limits and bounds.
+        half_width: half the width of the noise interval; None if it is infinite.
+        held: the share of runs whose noise interval contains the truth.
+        total_held: the same for the interval for noise and sampling, if there is one.
     """
 
     key: Mapping[str, str | int | float | bool]
@@ -49,7 +49,7 @@ class RehearsedGroup:
 
     @property
     def off(self) -> float:
-        """How far limits and bounds move it, in half-widths; 0 where there is no truth."""
+        """The error from limits and bounds, in half-widths; 0 if there is no truth."""
         if self.truth is None or self.limited is None:
             return 0.0
         distance = abs(self.limited - self.truth)
@@ -58,7 +58,7 @@ class RehearsedGroup:
         return distance / self.half_width if self.half_width else float("inf")
 
     def to_json(self) -> dict[str, object]:
-        """Return it, JSON-able."""
+        """Return the record, JSON-able."""
         return {
             "key": dict(self.key),
             "truth": self.truth,
@@ -72,12 +72,12 @@ class RehearsedGroup:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searched:
-    """How far an answer is from the truth for each limit: RMSE = sqrt(bias^2 + noise^2).
+    """The error of an answer for each limit: RMSE = sqrt(bias^2 + noise^2).
 
     Attributes:
-        now: the limit that the query has.
-        most: the most rows of one unit among the public ones.
-        rmse: by limit, over all groups.
+        now: the limit of the query.
+        most: the most public rows of one unit.
+        rmse: the RMSE over all groups, by limit.
     """
 
     now: int
@@ -86,7 +86,7 @@ class Searched:
 
     @property
     def best(self) -> int:
-        """The limit of the least RMSE."""
+        """The limit with the least RMSE."""
         return min(self.rmse, key=lambda limit: (self.rmse[limit], limit))
 
     @property
@@ -97,7 +97,7 @@ class Searched:
 
     @property
     def times(self) -> float:
-        """How many times the least RMSE that of the query's own limit is; 1 where it has none."""
+        """The RMSE of the query's limit, divided by the least RMSE; 1 if it has none."""
         least = self.rmse[self.best]
         return self.rmse.get(self.now, least) / least if least else 1.0
 
@@ -107,7 +107,7 @@ class Searched:
         return f"best max_rows: {self.best:,} (RMSE {self.rmse[self.best]:.2g}{more})"
 
     def to_json(self) -> dict[str, object]:
-        """Return it, JSON-able."""
+        """Return the record, JSON-able."""
         return {
             "now": self.now,
             "most": self.most,
@@ -123,15 +123,15 @@ class RehearsedNumber:
     """One number of a query, over all its groups.
 
     Attributes:
-        entry: of the query.
-        number: what the answer calls it.
-        groups: all of them.
-        kept: the share of the rows that limits keep; of units in groups, where a unit counts once.
-        moved: the share of the values that bounds move; None where nothing tells.
-        runs: how many answers with noise were looked at.
-        searched: other limits, where they were tried.
-        verdict: in words.
-        note: what the truth is, where it is not what it should be.
+        entry: the id of the query.
+        number: the name of the number in the answer.
+        groups: the number in each group.
+        kept: the share of rows that limits keep; if a unit counts once, the share of its groups.
+        moved: the share of values that bounds clip; None if it is unknown.
+        runs: the number of noisy answers.
+        searched: the errors of other limits, if they were tried.
+        verdict: the verdict in words.
+        note: a remark on the truth, if it is not fully exact.
     """
 
     entry: str
@@ -146,16 +146,16 @@ class RehearsedNumber:
 
     @property
     def median(self) -> RehearsedGroup:
-        """The group in the middle, by how far limits and bounds move it."""
+        """The median group, by the error from limits and bounds."""
         return sorted(self.groups, key=_badness)[(len(self.groups) - 1) // 2]
 
     @property
     def worst(self) -> RehearsedGroup:
-        """The group that limits and bounds move the farthest, or that the noise hides most."""
+        """The group with the largest error from limits and bounds, or with the largest noise."""
         return max(self.groups, key=_badness)
 
     def to_json(self) -> dict[str, object]:
-        """Return it with all its groups, JSON-able."""
+        """Return the number with all its groups, JSON-able."""
         return {
             "entry": self.entry,
             "number": self.number,
@@ -172,12 +172,12 @@ class RehearsedNumber:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsal(Displayed):
-    """What a spec gives on public rows. Nothing was charged, and it is not private.
+    """The results of a spec on public rows. Nothing was charged, and they are not private.
 
     Attributes:
-        title: of the spec.
+        title: the title of the spec.
         rows: every number of every query.
-        notes: what was not done.
+        notes: remarks on checks that were not possible.
     """
 
     title: str
@@ -190,26 +190,26 @@ class Rehearsal(Displayed):
     __repr__ = __str__
 
     def to_columns(self) -> Columns:
-        """Return a line for each number: the group in the middle, and the worst beside it."""
+        """Return a line for each number, with its median group and its worst group."""
         made = [_line(row) for row in self.rows]
         names = list(made[0]) if made else []
         found = {name: [line[name] for line in made] for name in names}
         return {name: cells for name, cells in found.items() if any(cells)}
 
     def verdicts(self) -> tuple[str, ...]:
-        """Return what is to be said of each number."""
+        """Return the verdict of each number."""
         return tuple(
             f"{row.entry}, {row.number}: {row.verdict}{f' ({row.note})' * bool(row.note)}"
             for row in self.rows
         )
 
     def to_text(self) -> str:
-        """Return it for people."""
+        """Return the rehearsal as text."""
         told = text_of(self.to_columns(), keys=2)
         return "\n".join([NOTICE, *self.notes, "", told, "", *self.verdicts()])
 
     def to_json(self) -> dict[str, object]:
-        """Return everything, all groups of it, JSON-able."""
+        """Return everything with all groups, JSON-able."""
         return {
             "format": "neyman.rehearsal",
             "version": 1,
@@ -222,7 +222,7 @@ class Rehearsal(Displayed):
 
 def _badness(group: RehearsedGroup) -> tuple[bool, float, float]:
     width = group.half_width or 0.0
-    # Of groups that nothing moves, the one whose noise is large beside its number.
+    # Among groups without such an error, the one with the largest relative noise.
     return group.half_width is None, group.off, width / max(abs(group.limited or 0.0), 1e-9)
 
 
@@ -267,11 +267,11 @@ def _share(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.3g} %"
 
 
-# Of the intervals.
+# The coverage of the intervals.
 _LEVEL = 0.95
-# From here on an interval says nothing beside what was known before.
+# A half-width above this share of the scale is uninformative.
 _ALL = 0.9
-# Numbers whose own size tells whether the noise is large.
+# Numbers whose noise is judged by their own size.
 _SIZED = ("count", "sum", "units", "variance", "standard_deviation")
 _BOUNDED = ("mean", "quantile")
 _CHANGE = "change the {} by more than its noise interval covers"
@@ -281,11 +281,11 @@ class Judged(NamedTuple):
     """A number of one group.
 
     Attributes:
-        limited: under limits and bounds.
-        bounded: without limits.
-        truth: without bounds, too.
-        half_width: of the noise; None where nothing is known.
-        held: the share of the runs whose interval held the truth; None where there is none.
+        limited: the exact number under limits and bounds.
+        bounded: the exact number under bounds, without limits.
+        truth: the exact number without limits and bounds.
+        half_width: half the width of the noise interval; None if it is infinite.
+        held: the share of runs whose interval contains the truth; None if there is none.
     """
 
     limited: float | None
@@ -298,45 +298,45 @@ class Judged(NamedTuple):
 def verdict(
     asked: QueryOnTable, name: str, judged: Sequence[Judged], best: Searched | None, runs: int = 0
 ) -> str:
-    """Return what a reader has to know of one number, in all groups together, after some runs."""
+    """Return the verdict on one number, over all groups."""
     if not judged:
         return "there are no groups"
     hidden = [_hidden(asked, name, one) for one in judged]
     better = best is not None and best.times > _NEAR
-    said: list[str] = []
+    findings: list[str] = []
     if all(hidden):
         return f"the noise hides the {name} at this budget" + (f"; {best}" if better else "")
     cut = sum(_moved(one.limited, one.bounded, one.half_width) for one in judged)
     if cut:
-        said.append(_limits(asked, name, best, _of(cut, len(judged))))
+        findings.append(_limits(asked, name, best, _of(cut, len(judged))))
     elif best is not None and better:
-        said.append(
+        findings.append(
             f"max_rows = {best.now:,} has {best.times:.2g} times the error of the best limit; "
             f"{best}"
         )
     bound = sum(_moved(one.bounded, one.truth, one.half_width) for one in judged)
     if bound:
-        said.append(f"the bounds {_CHANGE.format(name)}{_of(bound, len(judged))}")
+        findings.append(f"the bounds {_CHANGE.format(name)}{_of(bound, len(judged))}")
     missed = [one.held for one in judged if one.held is not None and _misses(one.held, runs)]
     if missed and not (cut or bound):
-        said.append(
-            f"limits and bounds move the {name} so far that its interval held the truth in only "
-            f"{100 * min(missed):.0f} % of the runs{_of(len(missed), len(judged))}"
+        findings.append(
+            f"limits and bounds change the {name} so much that its interval contained the truth in "
+            f"only {100 * min(missed):.0f} % of the runs{_of(len(missed), len(judged))}"
         )
     if any(hidden):
-        said.append(f"too few rows to tell in {sum(hidden)} of {len(judged)} groups")
-    return "; ".join(said) or "ok"
+        findings.append(f"too few rows to tell in {sum(hidden)} of {len(judged)} groups")
+    return "; ".join(findings) or "ok"
 
 
 def _misses(held: float, runs: int) -> bool:
-    """Whether so few intervals hold the truth that chance alone does not explain it."""
+    """Return whether intervals contain the truth less often than chance explains."""
     return held < _LEVEL - 3 * math.sqrt(_LEVEL * (1 - _LEVEL) / max(runs, 1))
 
 
 def _moved(one: float | None, other: float | None, half_width: float | None) -> bool:
     if one is None or other is None or half_width is None:
         return False
-    # Two readings of the same rows differ by their rounding.
+    # Two results for the same rows may differ by rounding.
     return abs(one - other) > max(half_width, 1e-9 * abs(other))
 
 
@@ -346,10 +346,12 @@ def _limits(asked: QueryOnTable, name: str, best: Searched | None, where: str) -
         return f"the limits {_CHANGE.format(name)}{where}"
     if best.now < best.most:
         return (
-            f"the limits cut too much{where}: one {unit.entity} has up to {best.most:,} rows, and "
-            f"at most {best.now:,} of them count; {best}"
+            f"the limits drop too many rows{where}: one {unit.entity} has up to {best.most:,} "
+            f"rows, and at most {best.now:,} of them count; {best}"
         )
-    return f"the limit of rows in each group cuts too much{where}, whatever max_rows is; {best}"
+    return (
+        f"the limit of rows in each group drops too many rows{where}, whatever max_rows is; {best}"
+    )
 
 
 def _of(some: int, every: int) -> str:
@@ -364,7 +366,7 @@ def _hidden(asked: QueryOnTable, name: str, one: Judged) -> bool:
 
 
 def _scale(asked: QueryOnTable, name: str, one: Judged) -> float | None:
-    """Return the half-width that says nothing; None where each finite one says something."""
+    """Return the scale of an uninformative half-width; None if every finite one is informative."""
     if name.startswith("correlation"):
         return 1.0
     if name.startswith(_BOUNDED):

@@ -1,4 +1,4 @@
-"""A whole spec, tried on public rows before anything is spent."""
+"""Rehearses a spec on public rows before anything is spent."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,32 +28,31 @@ def rehearse(
     runs: int = 200,
     max_rows: Sequence[int] = (),
 ) -> Rehearsal:
-    """Answer every query of a spec on public rows, and say what limits, bounds and noise do to it.
+    """Answer every query of a spec on public rows, with the effect of limits, bounds and noise.
 
-    The ledger is not opened, nothing is charged, and no private row is asked. The public rows are,
-    and exact answers of them are shown: who calls private rows public publishes them. A file with
-    the very content of one of the spec's own is refused. That another file holds the same rows, in
-    another order or format, is not seen.
+    The ledger is not opened, nothing is charged, and no private row is read. The result has exact
+    answers about the public rows, so do not pass private rows as public ones. A file with the same
+    content as one of the spec is refused. The check does not recognise the same rows in another
+    order or format.
 
     Args:
-        spec: from `read_spec`.
-        folder: that the spec's paths are relative to.
-        data: a file with the columns of the spec's table, of rows that need no protection: those of
-            last year, published, or simulated ones.
-        joins: a public file for each [join.NAME] by its NAME, for each [unit.through] by its `to`;
-            and for a [join_public.NAME], if it shall be another one.
-        runs: answers with noise that intervals are looked at for, in [1, 10^6]; fewer where they
-            have many numbers.
-        max_rows: limits to try for counts, sums and means; by default 1, 2, 3, 5, 10, ... to the
+        spec: a result of `read_spec`.
+        folder: the folder that the paths of the spec are relative to.
+        data: a file with the columns of the spec's table, whose rows need no protection, such as
+            published rows of last year, or simulated ones.
+        joins: a public file for each [join.NAME] by its NAME, and for each [unit.through] by its
+            `to`; for a [join_public.NAME] only if you want another one.
+        runs: the number of noisy answers to simulate, in [1, 10^6]; fewer for answers with many
+            numbers.
+        max_rows: limits to try for counts, sums and means; by default 1, 2, 3, 5, 10, ... up to the
             most rows of one unit.
 
     Raises:
         InvalidParameter: if a public file is a private one, or a replacement is missing.
-        InvalidTable, SpecError: if the public files do not go with the spec.
-        UnknownColumn: if they lack a column.
+        InvalidTable, SpecError: if the public files do not fit the spec.
+        UnknownColumn: if they do not have a column.
 
-    Error: it says nothing of the private rows but how they would behave if they were like the
-        public ones.
+    Error: the results apply to the private rows only if these resemble the public ones.
     """
     check_type("spec", spec, Spec, "a spec, from read_spec(path)")
     check_type("joins", joins, Mapping, 'public files by NAME, such as {"stays": "stays.parquet"}')
@@ -64,30 +63,30 @@ def rehearse(
     replaced = {name: Path(path).resolve() for name, path in joins.items()}
     public = _public(spec, Path(data).resolve(), replaced)
     notes = _refuse_private(spec, public, folder)
-    found = [row for asked in queries_of(public, folder) for row in rehearsed(asked, runs, limits)]
+    found = [row for query in queries_of(public, folder) for row in rehearsed(query, runs, limits)]
     return Rehearsal(title=spec.title, rows=tuple(found), notes=notes)
 
 
 def _public(spec: Spec, data: Path, replaced: Mapping[str, Path]) -> Spec:
-    """Return the spec with a public file in the place of every private one.
+    """Return the spec with a public file instead of every private one.
 
     Raises:
-        InvalidParameter: if one is missing, or one is for a table that is not there.
+        InvalidParameter: if one is missing, or one is for an unknown table.
     """
     needed = [*spec.join, *(step.to for step in spec.unit.through or ())]
     missing = [name for name in dict.fromkeys(needed) if name not in replaced]
     if missing:
         raise InvalidParameter(
-            f"every private table needs a public one in its place; {_listed(missing)} "
+            f"every private table needs a public replacement; {_listed(missing)} "
             f"{'have' if len(missing) > 1 else 'has'} none. "
-            "Give the public file of each: --join NAME=PATH, or joins={NAME: PATH}"
+            "Write the public file of each: --join NAME=PATH, or joins={NAME: PATH}"
         )
     known = [*needed, *spec.join_public]
     for name in replaced:
         if name not in known:
             raise InvalidParameter(
-                f"a public file can only replace a table of the spec; {name!r} is none. Its tables "
-                f"beside the data are {_listed(known) or 'none'}"
+                f"a public file must replace a table of the spec; got {name!r}. Write one of "
+                f"{_listed(known) or 'none, as there are no other tables'}"
             )
     return spec.model_copy(
         update={
@@ -117,10 +116,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _refuse_private(spec: Spec, public: Spec, folder: Path) -> tuple[str, ...]:
-    """Refuse a file with the content of a private one; return what could not be compared.
+    """Refuse a file with the content of a private one; return the files that are not compared.
 
     Raises:
-        InvalidParameter: naming the first.
+        InvalidParameter: if there is one; the error names it.
     """
     own: dict[str, Path] = {}
     absent: list[str] = []
@@ -134,11 +133,11 @@ def _refuse_private(spec: Spec, public: Spec, folder: Path) -> tuple[str, ...]:
         for identity in _identities(path):
             if identity in own:
                 raise InvalidParameter(
-                    "a rehearsal shows answers without noise, so its rows must be public; "
+                    "a rehearsal needs public rows, because its answers have no noise; "
                     f"{path.name} has the content of {own[identity].name}, which the spec "
-                    "protects. Give other rows, published or simulated"
+                    "protects. Write a file with other rows, published or simulated"
                 )
-    return tuple(f"Not compared with {name}: it is not here." for name in absent)
+    return tuple(f"Not compared with {name}, which does not exist here." for name in absent)
 
 
 def _new_lookups(spec: Spec, public: Spec, folder: Path) -> Iterator[Path]:

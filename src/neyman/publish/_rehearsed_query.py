@@ -1,4 +1,4 @@
-"""One query, rehearsed on public rows: under its limits, without them, and under other ones."""
+"""Rehearses a query on public rows: under its limits, without them, and under others."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,19 +31,19 @@ __all__ = ["rehearsed"]
 
 _STATISTICS: Final = ("count", "sum", "mean")
 _LADDER: Final = tuple(part * 10**power for power in range(13) for part in (1, 2, 3, 5))
-# That share of normal noise is within one standard deviation.
+# The share of normal noise within one standard deviation.
 _ONE: Final = 0.682689492137
 
 
 def _best_limits(
     asked: QueryOnTable, truth: Mapping[Place, Number], limits: Sequence[int]
 ) -> Searched | None:
-    """Return the RMSE of each limit; None where the statistic is none that is searched for.
+    """Return the RMSE of each limit; None for statistics without a search.
 
     Args:
-        asked: the query on public rows.
-        truth: its numbers without limits, within the same bounds.
-        limits: to try; by default 1, 2, 3, 5, 10, ... to the most that a unit has.
+        asked: the query about public rows.
+        truth: its exact numbers without limits, within the same bounds.
+        limits: the limits to try; by default 1, 2, 3, 5, 10, ... up to the most rows of a unit.
     """
     unit = asked.table.unit
     if not isinstance(unit, Entity) or asked.query.statistic_name not in _STATISTICS:
@@ -60,7 +60,7 @@ def _best_limits(
 
 
 class _Trial(NamedTuple):
-    """A limit, tried: what its companion tells, and the RMSE; None where there is no noise."""
+    """The result for a limit: its companion, and its RMSE; None without noise."""
 
     told: tuple[int, ...]
     error: float | None
@@ -69,20 +69,20 @@ class _Trial(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class _Trials:
-    """Limits that were tried, so that none is twice."""
+    """The results for limits, each computed once."""
 
     asked: QueryOnTable
     truth: Mapping[Place, Number]
     done: dict[int, _Trial]
 
     def at(self, limit: int) -> _Trial:
-        """Try a limit."""
+        """Return the result for a limit."""
         if limit not in self.done:
             self.done[limit] = self._tried(limit)
         return self.done[limit]
 
     def most_rows(self) -> int:
-        """Return the least limit from which on no larger one keeps more rows of any unit."""
+        """Return the least limit that keeps all rows of every unit."""
         every = self.at(UNLIMITED).told
         steps = (*_LADDER, UNLIMITED)
         place = next(i for i, limit in enumerate(steps) if self.at(limit).told == every)
@@ -124,9 +124,9 @@ def rehearsed(asked: QueryOnTable, runs: int, limits: Sequence[int]) -> list[Reh
     """Return every number of a query.
 
     Args:
-        asked: the query, of public rows.
-        runs: how many answers with noise to look at.
-        limits: to try in place of the query's own.
+        asked: the query about public rows.
+        runs: the number of noisy answers to simulate.
+        limits: the limits to try instead of the query's own.
     """
     question = asked.question(asked.table)
     noise = asked.drawn_noise(question)
@@ -142,18 +142,18 @@ def rehearsed(asked: QueryOnTable, runs: int, limits: Sequence[int]) -> list[Reh
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """The numbers of one answer, exact, in all the ways that they are compared.
+    """The exact numbers of an answer, with and without limits and bounds.
 
     Attributes:
         asked: the query.
-        question: the very question.
+        question: the question.
         noise: its mechanism.
-        integers: of the question, exact.
-        keys: of its groups.
-        limited: under limits and bounds.
-        bounded: without limits, within the same bounds.
-        truth: without limits, within wide bounds.
-        wide: whether the bounds of the truth move nothing.
+        integers: its exact integers.
+        keys: the keys of its groups.
+        limited: the numbers under limits and bounds.
+        bounded: the numbers without limits, within the same bounds.
+        truth: the numbers without limits, within wide bounds.
+        wide: whether the wide bounds clip nothing.
     """
 
     asked: QueryOnTable
@@ -175,7 +175,7 @@ class _Answer:
         integers: IntArray,
         keys: Columns,
     ) -> "_Answer":
-        """Ask without limits, and then within wide bounds too, where there are such."""
+        """Compute the answer with limits, without them, and within wide bounds if there are any."""
         table = free(asked.table, per_unit=asked.query.per_unit)
         bounded = _exact(asked.question(table))
         truth, wide = bounded, True
@@ -200,7 +200,7 @@ class _Answer:
     def rows(
         self, runs: int, limits: Sequence[int], *, kept: float | None, moved: float | None
     ) -> list[RehearsedNumber]:
-        """Return a row for each number, with all its groups."""
+        """Return the results for each number, with all its groups."""
         held = self._coverage(runs)
         widths = read(self.question, self.integers, self.keys, self.noise, _CONFIDENCE)
         best = _best_limits(self.asked, self.bounded, limits)
@@ -253,7 +253,7 @@ class _Answer:
         )
 
     def _coverage(self, runs: int) -> "_Coverage":
-        """Draw the noise so often, read the answers, and see which intervals hold the truth."""
+        """Simulate noisy answers, and count the intervals that contain the truth."""
         cells = max(len(self.limited), 1)
         fewer = min(_MOST_READ // cells, _MOST_DRAWN // max(self.integers.size, 1))
         runs = min(runs, max(fewer, _FEWEST_RUNS))
@@ -280,7 +280,7 @@ class _Answer:
         )
 
     def _groups_shown(self, noisy: IntArray) -> _Flags:
-        """Return which groups each run shows: all where they are declared."""
+        """Return the groups that appear in each run; all if they are declared."""
         unknown = self.question.unknown
         if unknown is None:
             return np.ones((len(noisy), 1), np.bool_)
@@ -294,7 +294,7 @@ class _Answer:
 @final
 @dataclass(frozen=True, slots=True)
 class _Coverage:
-    """How often intervals hold the truth."""
+    """How often intervals contain the truth."""
 
     runs: int
     noise: Mapping[Place, float]
@@ -320,7 +320,7 @@ def _function(
     kept: float | None,
     moved: float | None,
 ) -> list[RehearsedNumber]:
-    """Return what the noise does to a curve, in each group."""
+    """Return the noise of a curve in each group."""
     keys = list(dict.fromkeys(groups_of(question.keys)))
     found: dict[str, list[RehearsedGroup]] = {}
     for key, part in zip(keys, np.split(integers, len(keys)), strict=True):

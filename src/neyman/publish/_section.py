@@ -1,4 +1,4 @@
-"""What a spec is made of: strict sections, and numbers that are the decimals they print as."""
+"""The types of a spec: strict sections, and numbers as exact decimals."""
 
 from datetime import date
 from decimal import Decimal
@@ -22,7 +22,7 @@ try:
     from pydantic_core import PydanticCustomError
 except ImportError as error:
     raise MissingExtra(
-        "a spec was to be read and pydantic is not installed; run pip install 'neyman[tables]'"
+        "a spec needs pydantic, which is not installed. Run pip install 'neyman[tables]'"
     ) from error
 
 __all__ = [
@@ -45,27 +45,27 @@ __all__ = [
 
 
 def _decimal(value: object) -> object:
-    """Take TOML's whole numbers for the decimals that they are."""
+    """Turn whole numbers into decimals."""
     return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _small(value: Decimal) -> Decimal:
-    """Refuse a delta that is written in the units of something else."""
+    """Refuse a delta that is too large to be one."""
     refuse_large_delta(value)
     return value
 
 
 def _expression(text: str) -> str:
-    """Refuse what is no row expression."""
+    """Refuse a text that is not an expression."""
     expression_of_text(text)
     return text
 
 
 def _cell(value: object) -> object:
-    """Refuse what no column is grouped by as it is."""
+    """Refuse values that cannot be keys."""
     if type(value) in (bool, int, str, date):
         return value
-    # A code such as 1.0.
+    # Codes such as 1.0 are whole numbers.
     whole = whole_of(value) if isinstance(value, Decimal) else None
     if whole is not None:
         return whole
@@ -81,13 +81,13 @@ def _cell(value: object) -> object:
 
 
 def _listed(value: object) -> object:
-    """Take one thing for a list of one."""
+    """Turn a single value into a list."""
     return cast("list[object]", value) if isinstance(value, list) else [value]
 
 
 @final
 class _OneOrMany:
-    """Says in the schema that a list of one need not be written as a list."""
+    """Allows a single value instead of a list in the schema."""
 
     def __get_pydantic_json_schema__(
         self, core: Any, handler: GetJsonSchemaHandler
@@ -138,10 +138,10 @@ NoiseName: TypeAlias = Literal[
 
 
 class Section(BaseModel):
-    """Strict: nothing is coerced, nothing unknown is passed over.
+    """A strict section: values are not coerced, and unknown keys are refused.
 
     Attributes:
-        sentence: what it takes, for who writes a key that it has not, or leaves one out.
+        sentence: the keys that it takes, for messages on unknown and missing keys.
     """
 
     model_config = ConfigDict(

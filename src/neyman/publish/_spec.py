@@ -1,4 +1,4 @@
-"""The spec: which statistics of which table are released, and for what."""
+"""The spec: which statistics of which table to release, with which budget."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -23,18 +23,18 @@ __all__ = ["Budget", "PageOf", "Spec"]
 
 
 class Budget(Section):
-    """The ledger and its cap."""
+    """The ledger and its total budget."""
 
     ledger: str
     """The ledger's file, relative to the spec; or the URL of a PostgreSQL server."""
     mu: Positive | None = None
-    """All that it may ever spend, in Gaussian differential privacy."""
+    """The total budget, in Gaussian differential privacy."""
     epsilon: Positive | None = None
-    """All that it may ever spend, in place of mu; with delta or alone."""
+    """The total budget, instead of mu; with delta or alone."""
     delta: Delta | None = None
-    """With epsilon; without it, epsilon is pure and only Laplace noise and the like is charged."""
+    """With epsilon. Without delta, epsilon is pure, for Laplace noise and the like."""
     delta_aside: Delta | None = None
-    """For tails and unknown groups: beside mu; or a part of delta, a tenth if it is left out."""
+    """Delta for tails and undeclared groups: beside mu; or a part of delta, by default a tenth."""
 
     @model_validator(mode="after")
     def _one_cap(self) -> Self:
@@ -56,66 +56,66 @@ class Budget(Section):
         return self
 
     def build(self) -> TradeOff:
-        """Return the cap, the most that the ledger spends."""
+        """Return the total budget."""
         made = cap_of(
             mu=self.mu,
             epsilon=self.epsilon,
             delta=self.delta,
             delta_aside=self.delta_aside,
         )
-        # One of mu and epsilon is there.
+        # The validator guarantees one of mu and epsilon.
         return cast("TradeOff", made)
 
 
 class PageOf(Section):
-    """What is said of the whole page. No question has a part in it: it can change at any time."""
+    """The presentation of the page. It changes no question, so it can change at any time."""
 
     subtitle: str | None = None
-    """Below the title."""
+    """The subtitle."""
     notes: list[str] = Field(default=[])
-    """Sentences above all answers."""
+    """Sentences at the top of the page."""
     contact: str | None = None
-    """Who answers questions."""
+    """Whom to ask about the page."""
     data_date: str | date | None = None
-    """The day that the data are of, as a date or in words."""
+    """The date of the data, as a date or in words."""
     language: Language = "en"
-    """Of the page."""
+    """The language of the page."""
     suppress: SuppressionOf | None = None
-    """What is left out of every answer whose query says nothing else."""
+    """The rule that suppresses rows of all answers, unless a query has its own."""
 
 
 class Spec(Section):
-    """What to release. Keys are named in `[keys.NAME]`, a list of values for each column."""
+    """A spec: what to release. `[keys.NAME]` declares groups, a list of values for each column."""
 
     title: str = "Private statistics"
-    """Of the page."""
+    """The title of the page."""
     page: PageOf = PageOf()
-    """What else is said of the page."""
+    """The presentation of the page."""
     data: Data
-    """Where the table lies."""
+    """The files of the table."""
     unit: UnitOf
-    """Who is protected."""
+    """The privacy unit."""
     join: dict[str, JoinOf] = Field(default={})
     """[join.NAME]: private tables that name the same entity, joined in order."""
     join_public: dict[str, PublicJoinOf] = Field(default={})
-    """[join_public.NAME]: public tables with one row a key, joined in order after the private."""
+    """[join_public.NAME]: public tables with one row for each key, joined after private ones."""
     derive: dict[str, Form] = Field(default={})
-    """[derive]: columns made of others, such as stay = "discharged - admitted"."""
+    """[derive]: computed columns, such as stay = "discharged - admitted"."""
     columns: dict[str, Column] = Field(default={})
-    """[columns.NAME]: public bounds of a column, and the words it is shown with."""
+    """[columns.NAME]: the public bounds and the labels of a column."""
     keys: dict[str, dict[str, Domain]] = Field(default={})
-    """[keys.NAME]: groups, declared by a list of values, or by bins, for each column; or by
+    """[keys.NAME]: declared groups: a list of values, or bins, for each column; or
     { values = [...], missing = "name", other = "name" }, with groups for all other rows."""
     unknown: dict[str, UnknownOf] = Field(default={})
-    """[unknown.NAME]: groups that nobody declared."""
+    """[unknown.NAME]: undeclared groups, to be found in the data."""
     budget: Budget
-    """The ledger and its cap."""
+    """The ledger and its total budget."""
     query: Annotated[list[AnyQuery], Field(min_length=1)]
-    """[[query]]: what is asked, one statistic or function each."""
+    """[[query]]: the statistics and functions to release."""
 
     @property
     def presentation(self) -> Presentation:
-        """How the answers are presented."""
+        """The presentation of the answers."""
         page, columns = self.page, self.columns.items()
         return Presentation(
             subtitle=page.subtitle,
@@ -134,18 +134,18 @@ class Spec(Section):
     def _consistent(self) -> Self:
         found = list(dict.fromkeys(self._mistakes()))
         if found:
-            # Told one by one where the spec is read.
+            # `read_spec` lists them one by one.
             raise ValueError("\n".join(found))
         return self
 
     def _mistakes(self) -> Iterator[str]:
-        """Tell all that does not go together."""
+        """Yield every contradiction in the spec."""
         yield from self._entries()
         for name in self.unknown:
             if name in self.keys:
                 shown = printable(name)
                 yield (
-                    f"[unknown.{shown}] and [keys.{shown}] have one name; give one of them another"
+                    f"[unknown.{shown}] and [keys.{shown}] have the same name; rename one of them"
                 )
         yield from self._joins()
         for name, column in self.columns.items():
@@ -159,16 +159,16 @@ class Spec(Section):
             yield from self._one_number(query)
             if self.unit.rows and query.limited:
                 yield (
-                    f"query {query.entry!r} limits rows of an entity, and with rows = true each "
-                    "row is one unit; delete the limits"
+                    f"query {query.entry!r} limits rows of an entity, but with rows = true each "
+                    "row is a unit; delete the limits"
                 )
             for column, instead in query.bounds.items():
-                # Of a column that is made the table tells whether it is one of true and false.
+                # Only the table shows whether a computed column is boolean, which needs no bounds.
                 if column not in bounded and column not in self.derive:
                     yield self.no_bounds(query, column, instead)
 
     def no_bounds(self, query: Query, column: str, instead: str) -> str:
-        """Say that a query needs bounds of a column, and what may be written in their place."""
+        """Return a message that a query needs bounds of a column, with what to write."""
         bounded = [name for name, column in self.columns.items() if column.grid is not None]
         near = get_close_matches(column, bounded, n=1)
         meant = f"{near[0]!r}, or " if near and column not in self.derive else ""
@@ -178,44 +178,45 @@ class Spec(Section):
         )
 
     def _joins(self) -> Iterator[str]:
-        """Find the private joins that public ones come before."""
+        """Yield public joins that name an unknown private join."""
         for name, join in self.join_public.items():
             if join.before is not None and join.before not in self.join:
                 known = printable(", ".join(self.join)) or "none"
                 yield (
-                    f"join_public.{printable(name)} has before = {join.before!r}, and the private "
-                    f"joins are {known}; write the NAME of one [join.NAME], or leave it out"
+                    f"join_public.{printable(name)}.before must be the NAME of a [join.NAME]; got "
+                    f"{join.before!r}. Write one of {known}, or leave it out"
                 )
 
     def _groups(self, query: Query) -> Iterator[str]:
-        """Find the groups of a query, and a delta where nobody declared them."""
-        by, asked = query.by, f"query {query.entry!r}"
+        """Yield mistakes in the groups of a query, and in its delta."""
+        by, where = query.by, f"query {query.entry!r}"
         if by is not None and by not in self.keys and by not in self.unknown:
             known = printable(", ".join([*self.keys, *self.unknown])) or "none"
             name = printable(by)
             yield (
-                f"{asked} has by = {by!r}, and the key sets are {known}; write [keys.{name}] with "
-                f"a list of values for each column, or [unknown.{name}] with columns"
+                f"{where}: by must name groups of the spec, which are {known}; got {by!r}. Write "
+                f"[keys.{name}] with a list of values for each column, or [unknown.{name}] with "
+                "columns"
             )
         if by not in self.unknown:
             if query.delta is not None:
                 yield (
-                    f"{asked} has a delta, which only groups that nobody declared cost; delete it, "
-                    "or write by, the name of an [unknown.NAME]"
+                    f"{where}: delta is for undeclared groups, and this query has none; delete "
+                    "it, or write by, the name of an [unknown.NAME]"
                 )
         elif query.delta is None:
             yield (
-                f"{asked} finds its groups, and somebody's own may be shown with probability delta "
-                "at most; write delta, such as 1e-8, a part of delta_aside in [budget]"
+                f"{where}: undeclared groups need delta, the probability that a group with a "
+                "single unit appears; write delta, such as 1e-8, a part of delta_aside in [budget]"
             )
         elif self.budget.delta_aside is None and self.budget.delta is None:
             yield (
-                f"{asked} finds its groups, and the ledger sets no delta aside for that; write "
+                f"{where}: undeclared groups need delta_aside, and [budget] has none; write "
                 "delta_aside, such as 1e-6, in [budget]"
             )
 
     def _one_number(self, query: Query) -> Iterator[str]:
-        """Find words for one number where there are several."""
+        """Yield labels for one number in a query with several."""
         key = query.display.of_one_number
         if key is not None and query.statistic_name in ("several", "linear_regression"):
             yield f"query {query.entry!r} has {key}{SEVERAL}"
@@ -225,7 +226,7 @@ class Spec(Section):
         alone = {query.entry for query in self.query if query.batch is None}
         for query in self.query:
             if entries[query.entry] > 1:
-                yield f"entry {query.entry!r} stands twice; give each query its own id"
+                yield f"entry {query.entry!r} is used twice; give each query its own id"
             if query.batch in alone:
                 yield (
                     f"batch {query.batch!r} of query {query.entry!r} is the entry of another "

@@ -1,4 +1,4 @@
-"""What helps to write a spec: one to be filled in, and the JSON schema for editors."""
+"""Helps to write a spec: a draft, and the JSON schema for editors."""
 
 import json
 import re
@@ -15,49 +15,49 @@ from neyman.tables import Key, Schema
 __all__ = ["json_schema", "template"]
 
 _HEAD: Final = """\
-# A spec of private statistics. Replace what begins with "FILL IN", the quotes of numbers too. No
-# row was read: write what is known in public, and do not look it up in the data.
-# A line that begins with # and no space is an example: delete the # where you want it.
+# A spec of private statistics. Replace every text that begins with "FILL IN", and its quotes where
+# you write a number. No row was read: write public knowledge, and do not look it up in the data.
+# A line that begins with # without a space is an example: delete the # to use it.
 """
 _UNIT: Final = """\
-# Who is protected: all rows of one entity; where each row is somebody of its own, write rows = true
-# in place of the two lines.
+# The privacy unit: all rows of one entity. If each row is a unit of its own, write rows = true
+# instead of the two lines.
 [unit]
-entity = "FILL IN: the column that names whose a row is; or rows = true"
-max_rows = "FILL IN: the most rows of one of them that count in an answer, such as 5"
+entity = "FILL IN: the column that names the entity of a row; or rows = true"
+max_rows = "FILL IN: the most rows of one entity that count in an answer, such as 5"
 
-# The ledger adds up all that is ever spent on these data.
+# The ledger records everything that is ever spent on these data.
 [budget]
 ledger = {ledger}
-mu = "FILL IN: all that it may ever spend, such as 1; or epsilon, and delta, in place"
+mu = "FILL IN: the total budget, such as 1; or epsilon, or epsilon and delta"
 
-# What is asked: here how many rows there are. Each query has an id of its own in the ledger.
+# A query: the number of rows. Each query has its own id in the ledger.
 [[query]]
 entry = "count"
 statistic = "count"
-mu = "FILL IN: what it may spend, such as 0.3; or epsilon, rho, or a share of the budget"
+mu = "FILL IN: its budget, such as 0.3; or epsilon, rho, or a share of the total budget"
 
-# A mean in groups needs public bounds of its column, and every value that is to have a group.
+# A mean by group: it needs public bounds of its column, and every value that gets a group.
 #[columns.{number}]
-#lower = "FILL IN: the least that counts; what is below is moved here"
-#upper = "FILL IN: the most that counts; what is above is moved here"
-#grid = "FILL IN: the step between values that are told apart; it divides both"
+#lower = "FILL IN: the least value; smaller ones are moved here"
+#upper = "FILL IN: the greatest value; greater ones are moved here"
+#grid = "FILL IN: the step that values are rounded to; it divides both bounds"
 #[keys.groups]
-#{key} = ["FILL IN: every value that is to have a group{kinds}"]
+#{key} = ["FILL IN: every value that gets a group{kinds}"]
 #[[query]]
 #entry = "mean"
 #statistic = "mean"
 #column = {column}
 #by = "groups"
-#mu = "FILL IN: what it may spend"
+#mu = "FILL IN: its budget"
 
 """
 _REST: Final = """\
-# There are also [join.NAME] and [join_public.NAME], [derive], [unknown.NAME] for groups that nobody
-# declared, and more keys. `neyman schema > neyman.schema.json` writes them all down; editors that
-# know TOML complete them where the first line of a spec is: #:schema neyman.schema.json
+# A spec can also have [join.NAME], [join_public.NAME], [derive], [unknown.NAME] for undeclared
+# groups, and more keys. `neyman schema > neyman.schema.json` lists them all. Editors that support
+# TOML complete them if the first line of the spec is: #:schema neyman.schema.json
 """
-# How keys of each type are written.
+# How to write keys of each type.
 _WRITTEN: Final[Mapping[type[Key], str]] = {
     str: "text in quotes",
     int: "whole numbers",
@@ -71,16 +71,16 @@ _KEY: Final = re.compile("^([a-z]+) = ", re.MULTILINE)
 
 
 def template(schema: Schema, *, path: str, ledger: str, title: str) -> str:
-    """Return a spec to be filled in, with comments that say how.
+    """Return a draft spec, with comments that say how to complete it.
 
-    As it is it is refused, with a sentence for each place. Columns of a CSV file are named where
-    every one looks like a name: without a header its first line would be a record.
+    Until it is complete it is refused, with a sentence for each missing value. Columns of a CSV
+    file are named only if all look like names: without a header, the first line is a record.
 
     Args:
-        schema: of the table, such as `table.view.schema`.
-        path: of the data, relative to the spec.
-        ledger: its path, relative to the spec.
-        title: of the page.
+        schema: the schema of the table, such as `table.view.schema`.
+        path: the path of the data, relative to the spec.
+        ledger: the path of the ledger, relative to the spec.
+        title: the title of the page.
     """
     data = f"title = {_quoted(title)}\n\n[data]\npath = {_quoted(path)}\n"
     parts = [_HEAD + data + _columns(schema), _example(schema, ledger) + _others(), _REST]
@@ -88,16 +88,16 @@ def template(schema: Schema, *, path: str, ledger: str, title: str) -> str:
 
 
 def _can_be_told(schema: Schema) -> bool:
-    """Return whether the names of columns are no values, as far as can be seen."""
+    """Return whether all column names look like names and not like values."""
     return schema.told or all(map(_NAME.fullmatch, schema.names))
 
 
 def _columns(schema: Schema) -> str:
-    """Name the columns in a comment."""
+    """Return a comment with the columns."""
     if not _can_be_told(schema):
         return (
-            f"# The {len(schema.columns)} columns are named by the first line of the file. It "
-            "looks like\n# a record, and is not repeated here: write a header above it.\n"
+            f"# The {len(schema.columns)} columns get their names from the first line of the file. "
+            "It looks like\n# a record, so it is not shown here: write a header above it.\n"
         )
     named = [
         f"{_key(column.name)} ({column.kind.label})" if schema.told else _key(column.name)
@@ -105,10 +105,10 @@ def _columns(schema: Schema) -> str:
     ]
     more = len(schema.columns) - _MOST_NAMED
     listed = ", ".join([*named, *([f"and {more} more"] if more > 0 else [])])
-    told = "Columns: " if schema.told else "Columns, by the first line of the file: "
+    title = "Columns: " if schema.told else "Columns, by the first line of the file: "
     return (
         fill(
-            told + listed,
+            title + listed,
             _WIDTH,
             initial_indent="# ",
             subsequent_indent="# ",
@@ -119,14 +119,14 @@ def _columns(schema: Schema) -> str:
 
 
 def _example(schema: Schema, ledger: str) -> str:
-    """Write what must stand, and one example more of the columns that there are."""
-    told = schema.columns if schema.told else ()
-    numbers = [c.name for c in told if c.kind.number is not None and bool not in c.kind.keys]
+    """Return the required sections, and an example with columns of the table."""
+    typed = schema.columns if schema.told else ()
+    numbers = [c.name for c in typed if c.kind.number is not None and bool not in c.kind.keys]
     grouped = sorted(
-        (c for c in told if c.kind.keys),
+        (c for c in typed if c.kind.keys),
         key=lambda c: (c.kind.identity is None, str not in c.kind.keys),
     )
-    # The first text column is who a row is of, more often than not.
+    # The first text column is usually the entity.
     by = grouped[1] if len(grouped) > 1 else grouped[0] if grouped else None
     kinds = "" if by is None else f", {' or '.join(_WRITTEN[kind] for kind in by.kind.keys)}"
     numbers = [name for name in numbers if by is None or name != by.name]
@@ -141,16 +141,16 @@ def _example(schema: Schema, ledger: str) -> str:
 
 
 def _others() -> str:
-    """Name every other statistic once, with the keys that it takes."""
-    lines = ["# Other statistics, with the keys that they take beside entry, mu and by:\n"]
+    """Return a comment with every other statistic and its keys."""
+    lines = ["# Other statistics, with their keys in addition to entry, mu and by:\n"]
     for name, query in QUERIES.items():
         if name not in ("count", "mean"):
-            said = (query.__doc__ or "").partition("\n")[0].removesuffix(".")
+            summary = (query.__doc__ or "").partition("\n")[0].removesuffix(".")
             keys = [key for key in dict.fromkeys(_KEY.findall(query.example)) if key != "by"]
             also = f": {', '.join(keys)}" if keys else ""
             lines.append(
                 fill(
-                    f"{name}{also}. {said}.",
+                    f"{name}{also}. {summary}.",
                     _WIDTH,
                     initial_indent="#   ",
                     subsequent_indent="#     ",
@@ -161,13 +161,13 @@ def _others() -> str:
 
 
 def _key(name: str) -> str:
-    """Write a key, bare where TOML allows it."""
+    """Return a TOML key, without quotes if possible."""
     bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
     return name if bare else _quoted(name)
 
 
 def _quoted(text: str) -> str:
-    """Write text as TOML does, as JSON does but for signs that are not seen."""
+    """Return text in TOML quotes, with invisible characters escaped."""
     return "".join(
         sign if printable(sign) == sign else f"\\U{ord(sign):08x}"
         for sign in json.dumps(text, ensure_ascii=False)
@@ -177,7 +177,7 @@ def _quoted(text: str) -> str:
 def json_schema() -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of a spec, JSON-able.
 
-    Error: what depends on several keys at once is not in it; `read_spec` tells those mistakes.
+    Error: it does not check rules on several keys at once; `read_spec` does.
 
     >>> sorted(json_schema()["required"])
     ['budget', 'data', 'query', 'unit']
@@ -194,7 +194,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _plain(section: dict[str, Any]) -> None:
-    """Leave out what a TOML file cannot say: null, and titles that repeat the key."""
+    """Remove null, which TOML does not have, and titles that repeat the key."""
     for part in cast("dict[str, dict[str, Any]]", section.get("properties", {})).values():
         part.pop("title", None)
         if part.get("default", 0) is None:

@@ -1,4 +1,4 @@
-"""TOML text of bounded size: what would take long to read is refused before it is used."""
+"""Reads TOML text of limited size; it refuses text that would take long to read."""
 
 import re
 import tomllib
@@ -30,21 +30,21 @@ _LONG_INTEGER: Final = re.compile(r"(?<![\w\"'])[+-]?\d(?:_?\d){4299}")
 
 
 class Unusable(Exception):
-    """Text that is not read; says why, for people."""
+    """Text that is not read; the message says why."""
 
 
 class _LongNumber:
-    """A number that was not read, for it has too many digits."""
+    """A number that was not read because it has too many digits."""
 
 
 def read_toml(raw: bytes) -> dict[str, Any]:
-    """Read a text; decimals are exact, so that 0.1 is a tenth.
+    """Read TOML with exact decimals: 0.1 is a tenth.
 
     Args:
-        raw: of which the first `MOST_BYTES` and one more are enough.
+        raw: the text, or its first `MOST_BYTES` + 1 bytes.
 
     Raises:
-        UnicodeDecodeError, TOMLDecodeError: as `decode` and `tomllib` do.
+        UnicodeDecodeError, TOMLDecodeError: from `decode` and `tomllib`.
         Unusable: if it is too large, or nested too deeply.
     """
     if len(raw) > MOST_BYTES:
@@ -76,7 +76,7 @@ def read_toml(raw: bytes) -> dict[str, Any]:
 
 
 def too_large(fields: dict[str, Any]) -> Iterator[tuple[Place, str]]:
-    """Tell every value that is too large to be used, by its place."""
+    """Yield every value that is too large, with its place."""
     for name, part in fields.items():
         many = len(_parts(part))
         if name != "keys" and many > _MOST_QUERIES:

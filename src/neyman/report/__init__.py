@@ -1,10 +1,9 @@
-"""Reports that people read. The page needs the extra `tables`; the words need nothing."""
+"""Reports for people. The pages need the extra `tables`; the explanations need nothing."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from neyman.report._explain import explain
-from neyman.report._explanation import Explanation, Section, Sentence
+from neyman.report._explain import Explanation, Section, Sentence, explain
 
 if TYPE_CHECKING:
     from neyman.report._answer_tables import answer_tables as answer_tables
@@ -69,7 +68,7 @@ __all__ = [
     "translated",
 ]
 
-# Loaded at their first use: what shows releases comes from `publish`.
+# Imported when first used: the pages of releases need `publish`.
 _HOMES = {
     "_answer_tables": ("answer_tables", "function_table"),
     "_crosstabs": ("crosstab_of",),
@@ -91,7 +90,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """Load a name at its first use."""
+    """Import a name when it is first used."""
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

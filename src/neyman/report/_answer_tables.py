@@ -1,4 +1,4 @@
-"""Answers as tables for people: words, rounded numbers, and what is left out."""
+"""Answers as tables for people, with rounded numbers and suppressed rows."""
 
 import csv
 import io
@@ -27,11 +27,11 @@ _UNCERTAIN: Final = (
     f"{TOO_FEW}: the interval is wider than half of what the bounds allow, so noise alone could "
     "have made the number."
 )
-# What stands where a number is not known.
+# The cell of an unknown number.
 _UNKNOWN: Final = "–"
-# Fewer than this share of a column decide on no decimal.
+# A decimal that fewer than this share of a column needs is left out.
 _FEW: Final = 0.25
-# Also as East Asian keyboards write them.
+# With the full-width forms of East Asian keyboards.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
@@ -41,9 +41,9 @@ class Row:
     """A row of a table.
 
     Attributes:
-        cells: for people.
-        values: for programs: texts of keys; rounded numbers; None where there is none to show.
-        state: whether it is shown, and if not, why.
+        cells: the texts for people.
+        values: the values for programs: keys as text, rounded numbers, None if left out.
+        state: whether the row is shown, and if not, why.
     """
 
     cells: tuple[str, ...]
@@ -54,14 +54,14 @@ class Row:
 @final
 @dataclass(frozen=True, slots=True)
 class AnswerTable:
-    """An answer, or one statistic of it, as it is presented: the same in every output.
+    """An answer, or one statistic of it, as every output presents it.
 
     Attributes:
         name: the id of the answer.
-        title: in words.
-        heads: of the columns; keys first.
-        rows: in the order that they are shown in.
-        notes: sentences below it.
+        title: its title.
+        heads: the heads of the columns, keys first.
+        rows: the rows, in order.
+        notes: sentences below the table.
     """
 
     name: str
@@ -71,22 +71,22 @@ class AnswerTable:
     notes: tuple[str, ...] = ()
 
     def to_csv(self) -> str:
-        """Return it as CSV with a line of heads, for people; nothing in it is run as a formula.
+        """Return the table as CSV for people; spreadsheets run none of it as a formula.
 
-        A last column says why numbers of a row are left out, where some are.
+        If numbers are left out, a last column says why.
         """
-        said = any(row.state != RowState.SHOWN for row in self.rows)
+        remarks = any(row.state != RowState.SHOWN for row in self.rows)
         file = io.StringIO()
         lines = csv.writer(file, lineterminator="\n")
-        remark = ["remark"] if said else []
+        remark = ["remark"] if remarks else []
         lines.writerow([_inert(head.line) for head in self.heads] + remark)
         for row in self.rows:
-            remark = [self._remark(row)] if said else []
+            remark = [self._remark(row)] if remarks else []
             lines.writerow([_inert(value) for value in row.values] + remark)
         return file.getvalue()
 
     def to_json(self) -> dict[str, object]:
-        """Return it, JSON-able: numbers as they are shown, null where they are left out."""
+        """Return the table, JSON-able: rounded numbers, null if left out."""
         names = [head.name for head in self.heads]
         return {
             "id": self.name,
@@ -110,12 +110,12 @@ class AnswerTable:
 
 
 def answer_tables(shown: Presented) -> tuple[AnswerTable, ...]:
-    """Return an answer as it is presented, a table for each of its statistics.
+    """Return the tables of an answer, one for each of its statistics.
 
-    Of a function it is what is read off it; none where its noise hides it all.
+    A function has one table of its values, or none if its noise hides it.
 
     Args:
-        shown: in the order that its groups shall have, as `Publication.presented` gives it.
+        shown: the release with its presentation, from `Publication.presented`.
     """
     if "coefficient" in shown.release.columns:
         read = read_off(shown.release).columns
@@ -124,11 +124,11 @@ def answer_tables(shown: Presented) -> tuple[AnswerTable, ...]:
 
 
 def function_table(shown: Presented, read: Mapping[str, Sequence[object]]) -> AnswerTable:
-    """Return what is read off a function as it is presented.
+    """Return the values of a function as a table.
 
     Args:
-        shown: the release.
-        read: of it, as `read_off` gives it, or the first rows of that.
+        shown: the release with its presentation.
+        read: the columns of `read_off`, or their first rows.
     """
     columns = columns_of_function(shown, read)
     states: list[RowState] = [RowState.SHOWN] * len(columns[0].cells)
@@ -139,7 +139,7 @@ def function_table(shown: Presented, read: Mapping[str, Sequence[object]]) -> An
 def title_of(shown: Presented, side: Side | None = None) -> str:
     """Return the title of an answer, or of one of its statistics.
 
-    By default it is made of the question, such as "Mean of arrival delay by month".
+    By default it is the question, such as "Mean of arrival delay by month".
     """
     given = shown.display.title
     if given is not None and side is None:
@@ -157,7 +157,7 @@ def _of_side(shown: Presented, side: Side) -> AnswerTable:
 
 
 def _notes(shown: Presented, side: Side, states: Sequence[RowState]) -> tuple[str, ...]:
-    """Say what marks and words in the table mean, and what the rule is."""
+    """Return the meaning of marks in the table, and the rule that suppresses rows."""
     notes = [f"{MARKED}."] if RowState.MARKED in states and side.question.amount else []
     notes += [_UNCERTAIN] if RowState.TOO_FEW in states else []
     return (*notes, *shown.rule.sentences)
@@ -170,8 +170,8 @@ def _table(
     states: Sequence[RowState],
     notes: tuple[str, ...],
 ) -> AnswerTable:
-    """Round the columns, and leave out what is left out."""
-    # The coefficients of a regression have units of their own, and so decimals of their own.
+    """Return the table with rounded numbers, and without suppressed ones."""
+    # Each coefficient of a regression has its own unit, so it has its own decimals.
     terms = next((one.cells for one in columns if one.head.name == "term"), [""] * len(states))
     made = [_cells(column, states, terms, shown) for column in columns]
     rows = tuple(
@@ -184,7 +184,7 @@ def _table(
 def _cells(
     column: Column, states: Sequence[RowState], terms: Sequence[object], shown: Presented
 ) -> list[tuple[str, str | int | float | None]]:
-    """Return the cells of a column for people, and for programs."""
+    """Return the cells of a column, for people and for programs."""
     if column.head.key:
         return [(str(cell), str(cell)) for cell in column.cells]
     fixed = shown.display.decimals if column.head.value or column.head.above else None
@@ -201,19 +201,19 @@ def _cells(
             found.append((word if state.left_out else _UNKNOWN, None))
             continue
         last = max(place, -decimals[term])
-        kept = rounded(number, last, column.way, scale=column.scale)
+        number_shown = rounded(number, last, column.way, scale=column.scale)
         mark = MARK if column.head.value and state == RowState.MARKED else ""
-        text = f"{written(kept, decimals[term])}{mark}"
-        found.append((text, int(kept) if decimals[term] == 0 else float(kept)))
+        text = f"{written(number_shown, decimals[term])}{mark}"
+        found.append((text, int(number_shown) if decimals[term] == 0 else float(number_shown)))
     return found
 
 
 def _decimals(
     numbers: Sequence[float | None], places: Sequence[int], terms: Sequence[object]
 ) -> dict[object, int]:
-    """Return how many decimals the numbers of each term have: as many as the one known best has.
+    """Return the decimals of each term: those of its most precise number.
 
-    One fewer where few are known so well: two figures of their noise become one.
+    If few numbers are so precise, one decimal fewer.
     """
     needed: dict[object, list[int]] = {term: [] for term in terms}
     for number, place, term in zip(numbers, places, terms, strict=True):
@@ -227,7 +227,7 @@ def _decimals(
 
 
 def _inert(value: object) -> object:
-    """Return what a spreadsheet takes for text, where it is no number."""
+    """Return a value that a spreadsheet reads as a number or as text, never as a formula."""
     if not isinstance(value, str):
         return "" if value is None else value
     text = printable(value)

@@ -1,4 +1,4 @@
-"""One answer of a page: what was asked, a picture, the numbers, and what they do not say."""
+"""One answer of a page: the question, a picture, the numbers and the notes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,21 +17,21 @@ from neyman.report._tables import answer_html, crosstab_cells, sentence_html
 
 __all__ = ["Answer", "answers_of"]
 
-# Longer answers open on demand.
+# Longer tables are folded until the reader opens them.
 _OPEN: Final = 20
 
 
 @final
 @dataclass(frozen=True)
 class Answer:
-    """An answer as a page shows it.
+    """An answer on a page.
 
     Attributes:
         number: its place on the page, from 1.
-        title: as text, unlike any other on the page.
-        shown: the release, with its words.
-        publication: that it is of.
-        words: of the language.
+        title: its title, unique on the page.
+        shown: the release with its presentation.
+        publication: the publication that it belongs to.
+        words: the language.
     """
 
     number: int
@@ -47,22 +47,22 @@ class Answer:
 
     @property
     def release(self) -> Release:
-        """The numbers."""
+        """The release."""
         return self.shown.release
 
     @cached_property
     def tables(self) -> tuple[AnswerTable, ...]:
-        """What is shown of it."""
+        """Its tables."""
         return answer_tables(self.shown)
 
     @cached_property
     def released(self) -> dict[str, object]:
-        """The release, for programs."""
+        """The record of the release."""
         return recorded(self.shown.name, self.release)
 
     @property
     def record(self) -> dict[str, object]:
-        """What is shown, for programs; and what was released, unless something is left out."""
+        """The record of the answer: its tables and, unless a rule suppresses some, the release."""
         record: dict[str, object] = {
             "id": self.shown.name,
             "tables": [table.to_json() for table in self.tables],
@@ -71,29 +71,29 @@ class Answer:
 
     @property
     def is_function(self) -> bool:
-        """Whether the release is a function, of which numbers are read off."""
+        """Whether the release is a function."""
         return "coefficient" in self.release.columns
 
     @property
     def question(self) -> str:
-        """What was asked, in one sentence."""
+        """The question, as one sentence."""
         return question_text(
             self.release.question, language=self.words.name, called=self.shown.label
         )
 
     @property
     def notes(self) -> list[str]:
-        """What the intervals cover, as HTML, a paragraph each."""
+        """The notes on its intervals, as HTML."""
         if self.is_function:
             return [safe(self.words.put("bands", level=f"{100 * self.release.confidence:g}"))]
         return [sentence_html(note, self.words) for note in self.release.interval_notes]
 
     def html(self, svg: str | None, notes: list[str]) -> str:
-        """Return its section.
+        """Return the section of the answer.
 
         Args:
-            svg: its picture.
-            notes: what is said of its intervals here, and not of others as well, as HTML.
+            svg: a picture; None without one.
+            notes: the notes that no other answer has, as HTML.
         """
         head = f"{self.number}. {self.title}"
         return labelled(self.anchor, 3, head, self._parts(svg, notes), "answer")
@@ -103,8 +103,8 @@ class Answer:
         if self.shown.display.note:
             yield f"<p>{safe(self.shown.display.note)}</p>"
         if self.release.shown_from is not None:
-            said = self.words.put("unknown", least=self.release.shown_from)
-            yield f'<p class="quiet">{safe(said)}</p>'
+            found = self.words.put("unknown", least=self.release.shown_from)
+            yield f'<p class="quiet">{safe(found)}</p>'
         yield self._limits()
         if not self.release.groups:
             yield f"<p>{safe(self.words.page['no_group'])}</p>"
@@ -125,7 +125,7 @@ class Answer:
         return self.words.page["stop"]
 
     def _question(self) -> str:
-        """Say what was asked, as far as the title does not."""
+        """Return the part of the question that the title does not contain."""
         if self.shown.display.title is not None:
             return f"<p>{safe(capitalised(self.question, self.words.name))}{self._stop}</p>"
         limits = self.release.question.limits
@@ -135,13 +135,13 @@ class Answer:
         return f"<p>{safe(capitalised(found, self.words.name))}{self._stop}</p>"
 
     def _limits(self) -> str:
-        """Say what contribution limits and bounds did, plainly where it is much."""
+        """Return the effect of contribution limits and bounds, as a warning if it is large."""
         batch = self.publication.batch_of(self.release)
         notes, at = self.release.limit_notes([*batch]), self.release.companion_at
         source = self.release if at is None or at >= len(batch) else [*batch.values()][at]
         warns = source.companion is not None and source.companion.warns
-        said = " ".join(sentence_html(note, self.words) for note in notes)
-        return f'<p class="{"warning" if warns else "quiet"}">{said}</p>' if said else ""
+        effect = " ".join(sentence_html(note, self.words) for note in notes)
+        return f'<p class="{"warning" if warns else "quiet"}">{effect}</p>' if effect else ""
 
     def _numbers(self) -> str:
         cross = crosstab_of(self.shown)
@@ -167,27 +167,27 @@ class Answer:
         )
         if len(table.rows) <= _OPEN:
             return shown
-        said = self.words.put("rows", count=f"{len(table.rows):,}")
-        return f"<details><summary>{safe(said)}</summary>{shown}</details>"
+        rows = self.words.put("rows", count=f"{len(table.rows):,}")
+        return f"<details><summary>{safe(rows)}</summary>{shown}</details>"
 
     def _function(self) -> str:
-        """Return what is read off a function, never its coefficients."""
+        """Return values of a function, not its coefficients."""
         parts = (
             sentence_html(f"{one}.", self.words)
             for one in cast("list[str]", self.released["hidden"])
         )
         hidden = "".join(f"<p>{one}</p>" for one in parts)
-        kept = self.words.put(
+        stored = self.words.put(
             "coefficients",
             count=f"{len(self.release.groups):,}",
             ledger=self.publication.ledger.name,
             release=self.release.entry,
         )
-        return f'{self._numbers()}{hidden}<p class="quiet">{safe(kept)}</p>'
+        return f'{self._numbers()}{hidden}<p class="quiet">{safe(stored)}</p>'
 
 
 def answers_of(publication: Publication) -> list[Answer]:
-    """Return the answers of a publication, in order, each with a title of its own."""
+    """Return the answers of a publication in order, with unique titles."""
     words = read_language(publication.presentation.language)
     found = [
         Answer(number, title_of(shown), shown, publication, words)

@@ -1,4 +1,4 @@
-"""The end of a page, for those who check it: guarantee, terms, ledger, questions."""
+"""The part of a page for checking it: guarantee, terms, ledger, questions."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,8 +8,7 @@ from neyman.numerics import at_least, at_most
 from neyman.publish import Publication
 from neyman.released import Guarantee
 from neyman.report._answers import Answer
-from neyman.report._explain import explain
-from neyman.report._explanation import Explanation
+from neyman.report._explain import Explanation, explain
 from neyman.report._html import labelled, pictured, safe, table_html
 from neyman.report._language import Count, Language, read_language, relation, translated
 from neyman.report._tables import exactly, sentence_html
@@ -23,10 +22,10 @@ __all__ = [
     "explained",
     "explanation_html",
     "parts",
-    "said_unit",
+    "unit_text",
 ]
 
-# The anchor of each part, and the text of its heading.
+# The heading of each part, by its anchor.
 CONTENTS = {
     "words": "words",
     "curve": "curve",
@@ -40,19 +39,19 @@ _FIRST_GUESS = "guess"
 
 
 def explained(publication: Publication, language: str) -> Explanation:
-    """Return what the guarantee of all releases means."""
-    said = [one for release in publication.releases for one in release.guarantee.assumptions]
+    """Return the explanation of the guarantee of all releases."""
+    assumptions = [one for release in publication.releases for one in release.guarantee.assumptions]
     guarantee = Guarantee(
         curve=publication.total,
         neighbors=publication.neighbors,
-        unit=said_unit(publication.unit, read_language(language)),
-        assumptions=tuple(dict.fromkeys(said)),
+        unit=unit_text(publication.unit, read_language(language)),
+        assumptions=tuple(dict.fromkeys(assumptions)),
     )
     return explain(guarantee, language=language, priors=PRIORS)
 
 
-def said_unit(unit: str, words: Language) -> str:
-    """Return who is protected; in words of their own where these are not ours."""
+def unit_text(unit: str, words: Language) -> str:
+    """Return the privacy unit, translated if it is in the catalogue."""
     return translated(unit, words) or unit
 
 
@@ -66,11 +65,11 @@ def parts(
     """Yield the sections.
 
     Args:
-        publication: what was released.
-        answers: in order.
-        explanation: of the guarantee.
-        svg: the picture of the guarantee.
-        words: of the language.
+        publication: the releases.
+        answers: the answers, in order.
+        explanation: the explanation of the guarantee.
+        svg: a picture of the guarantee.
+        words: the language.
     """
     yield labelled("words", 3, words.page["words"], [explanation_html(explanation, words)])
     yield curve_section(publication.total, svg, words)
@@ -81,7 +80,7 @@ def parts(
 
 
 def explanation_html(explanation: Explanation, words: Language) -> str:
-    """Return the sections of an explanation; what is assumed is translated where it is known."""
+    """Return the sections of an explanation as HTML, with known assumptions translated."""
     found: list[str] = []
     for section in explanation.sections:
         items = [
@@ -96,7 +95,7 @@ def explanation_html(explanation: Explanation, words: Language) -> str:
 
 
 def best_guess(explanation: Explanation, neighbors: Neighbors, words: Language) -> str:
-    """Say how often the best attacker is right who suspects half of the records."""
+    """Return a sentence on how often the best attacker guesses right, at prior 1/2."""
     guess = next(
         said
         for section in explanation.sections
@@ -112,7 +111,7 @@ def best_guess(explanation: Explanation, neighbors: Neighbors, words: Language) 
 
 
 def curve_section(total: TradeOff, svg: str, words: Language, level: int = 3) -> str:
-    """Return the picture of a guarantee, and what it is in the field's other words."""
+    """Return the picture of a guarantee, and its other forms as a table."""
     page = words.page
     picture = (
         pictured(svg, "picture-curve", page["curve"], page["curve_about"], page["curve_caption"])
@@ -139,7 +138,7 @@ def _terms(publication: Publication, words: Language) -> str:
     page, unit = words.page, publication.unit
     between = relation(publication.neighbors, unit)
     rows = [
-        (page["unit"], safe(said_unit(unit, words))),
+        (page["unit"], safe(unit_text(unit, words))),
         (page["neighbours"], sentence_html(between, words)),
         (page["cap"], safe(publication.cap)),
         (page["spent"], safe(publication.total)),
@@ -187,7 +186,7 @@ def _ledger(publication: Publication, answers: Sequence[Answer], words: Language
 
 
 def _minute(entry: Entry) -> str:
-    """Return when it was charged, to the minute."""
+    """Return the time of a charge, to the minute."""
     return entry.reserved_at[:16].replace("T", " ")
 
 
@@ -200,9 +199,9 @@ def _question(answer: Answer, words: Language) -> str:
         cost=translated(paid, words) or paid,
         guarantee=str(release.guarantee.curve),
     )
-    said = safe(words.put("exactly_one", title=answer.title))
+    title = safe(words.put("exactly_one", title=answer.title))
     return (
-        f"<details><summary>{said}</summary><p>{safe(cost)}</p>"
+        f"<details><summary>{title}</summary><p>{safe(cost)}</p>"
         f"{exactly(release.query, words.page['question'], words)}"
         f"{exactly(release.mechanism, words.page['mechanism'], words)}</details>"
     )

@@ -1,4 +1,4 @@
-"""The columns of an answer as people read them, before they are rounded."""
+"""The columns of an answer for people, and the rounding of numbers to their noise."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -28,23 +28,23 @@ _NEAREST: Final = ROUND_HALF_EVEN
 DOWN: Final = ROUND_FLOOR
 UP: Final = ROUND_CEILING
 
-# Figures of a half-width that are kept: its noise is in the second one.
+# The figures of a half-width that are kept.
 _FIGURES: Final = 2
-# Figures of what has no interval of its own.
+# The figures of a number without an interval.
 _USUAL: Final = 4
-# A float64 in full has fewer digits.
+# More digits than any float64 has.
 _EXACT: Final = Context(prec=800)
 _UNITS: Final = {place: Decimal(1).scaleb(min(place, 0)) for place in range(-20, 400)}
-# Places after the point from which on, and digits before it up to which, a number is written out.
+# Beyond these, a number is written with an exponent.
 _MOST_PLACES: Final = 9
 _MOST_WHOLE: Final = 1e18
 
 
 def place_of(lower: float, upper: float) -> int | None:
-    """Return the last place that the noise leaves, as a power of ten.
+    """Return the last significant place of a number with noise, as a power of ten.
 
-    Two figures of half the width of the interval: -1 of 12.3 ± 1.4, 5 of 343,800,000 ± 7,400,000.
-    None where the interval has no ends, or no width.
+    It leaves two figures of half the width of the interval: -1 for 12.3 ± 1.4, 5 for
+    343,800,000 ± 7,400,000. None if the interval has no ends, or no width.
     """
     half = (upper - lower) / 2
     if not math.isfinite(half) or half <= 0:
@@ -53,7 +53,7 @@ def place_of(lower: float, upper: float) -> int | None:
 
 
 def usual_place(values: Sequence[float]) -> int:
-    """Return the last place of numbers that have no interval: four figures of the largest."""
+    """Return the last place of numbers without an interval: four figures of the largest."""
     sizes = [abs(value) for value in values if math.isfinite(value)]
     largest = max(sizes, default=0.0)
     if all(size == round(size) for size in sizes):
@@ -62,33 +62,33 @@ def usual_place(values: Sequence[float]) -> int:
 
 
 def rounded(value: float, place: int, way: str = _NEAREST, *, scale: int = 1) -> Decimal:
-    """Return a finite number to a power of ten.
+    """Round a finite number to a power of ten.
 
-    It is taken for the decimals that it prints as: 6.2 is not a little more than 6.2.
+    The number counts as the decimal that it prints as.
 
     Args:
-        value: finite.
-        place: of the last digit that is kept.
-        way: to the nearest, or for the ends of intervals DOWN or UP, so that they lose nothing.
-        scale: by how much it is multiplied before.
+        value: a finite number.
+        place: the place of the last digit.
+        way: to the nearest by default; DOWN or UP for the ends of intervals.
+        scale: a factor, applied before rounding.
     """
     number = scale * Decimal(repr(value))
     kept = number.scaleb(-place).to_integral_value(rounding=way).scaleb(place)
-    # No digits after the point beyond the place, and no -0.
+    # Without digits beyond the place, and without -0.
     return (kept + 0).quantize(_UNITS.get(place) or Decimal(1).scaleb(place), context=_EXACT)
 
 
 def written(number: Decimal, decimals: int) -> str:
-    """Write a rounded number for people, with thousands apart, and so many decimals."""
+    """Return a rounded number as text, with separated thousands and so many decimals."""
     if decimals > _MOST_PLACES or abs(number) >= _MOST_WHOLE:
         return f"{number.normalize():.{_USUAL}g}" if number else "0"
     return f"{number:,.{decimals}f}"
 
 
-# Said by the interval beside it, or what an answer was before it was made consistent.
+# Columns that the interval replaces, or that precede the consistent numbers.
 _LEFT_OUT: Final = ("stddev", "unbiased", "stddev at risk")
 _LABELS: Final = ("term", "probability", "margin")
-_TOLD: Final = ("column", "share below")
+_FUNCTION_LABELS: Final = ("column", "share below")
 _WHOLE: Final = ("count", "at risk")
 _INTERVALS: Final = {"": "noise interval", "total_": "interval of noise and sampling"}
 _BANDS: Final = {"": "band for noise", "total_": "band for noise and sampling"}
@@ -97,15 +97,15 @@ _BANDS: Final = {"": "band for noise", "total_": "band for noise and sampling"}
 @final
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Of a column.
+    """The head of a column.
 
     Attributes:
-        name: in the release; for programs.
-        words: for people.
-        unit: of measure.
-        above: what it stands under with its neighbours, such as "95 % noise interval".
-        key: whether it says what a row is of, in words.
-        value: whether it is what was asked for; where a row is left out, words stand here.
+        name: its name in the release, for programs.
+        words: its label, for people.
+        unit: the unit of measure.
+        above: the head that it shares with its neighbours, such as "95 % noise interval".
+        key: whether the column labels the rows.
+        value: whether it has the answer; in a row that is left out, a word replaces it.
     """
 
     name: str
@@ -128,11 +128,11 @@ class Column:
     """One column.
 
     Attributes:
-        head: of it.
-        cells: texts of a key; else numbers.
-        places: the last place of each number that its noise leaves.
-        way: in which it is rounded.
-        scale: by how much it is multiplied: 100 in percent.
+        head: its head.
+        cells: texts of a key; otherwise numbers.
+        places: the last significant place of each number.
+        way: how numbers are rounded.
+        scale: a factor: 100 for per cent.
     """
 
     head: Head
@@ -144,10 +144,12 @@ class Column:
 
 def columns_of_side(shown: Presented, side: Side) -> list[Column]:
     """Return the columns of one statistic."""
-    release, held = shown.release, side.columns
+    release, columns = shown.release, side.columns
     found = [*_keys(shown), *_labels(shown, side)]
     level, known = f"{100 * release.confidence:g} %", {*release.keys, *_LABELS, *_LEFT_OUT}
-    numbers = [name for name in held if name not in known and not name.endswith(("lower", "upper"))]
+    numbers = [
+        name for name in columns if name not in known and not name.endswith(("lower", "upper"))
+    ]
     for name in numbers:
         own = name == side.value
         words = shown.number(side) if own else name.replace("_", " ")
@@ -155,20 +157,20 @@ def columns_of_side(shown: Presented, side: Side) -> list[Column]:
         before, said = ("", "") if own else (f"{name}_", f"{words}, ")
         scale = shown.scale if own else 1
         whole = name in _WHOLE or (own and side.question.counts)
-        places = _places(held, name, (f"{before}lower", f"{before}upper"), scale, whole=whole)
-        cells: Sequence[object] = held[name]
+        places = _places(columns, name, (f"{before}lower", f"{before}upper"), scale, whole=whole)
+        cells: Sequence[object] = columns[name]
         if name == "count" and not own:
             words, left_out = shown.count(side), shown.counts_hidden(side)
             cells = [None if out else x for x, out in zip(cells, left_out, strict=True)]
         found.append(Column(Head(name, words, unit, value=own), cells, places, scale=scale))
         for kind, what in _INTERVALS.items():
             above = f"{said}{level} {what}"
-            found += _ends(held, f"{before}{kind}", above, unit, places, scale)
+            found += _ends(columns, f"{before}{kind}", above, unit, places, scale)
     return found
 
 
 def columns_of_function(shown: Presented, read: Mapping[str, Sequence[object]]) -> list[Column]:
-    """Return the columns of what is read off a function."""
+    """Return the columns of the values of a function."""
     release, names = shown.release, [name for name in read if name not in _LEFT_OUT]
     level = f"{100 * release.confidence:g} %"
     words = _read_words(shown, release.question.columns)
@@ -177,7 +179,7 @@ def columns_of_function(shown: Presented, read: Mapping[str, Sequence[object]]) 
         if name in release.keys:
             cells = [shown.word(name, cell) for cell in read[name]]
             found.append(Column(Head(name, shown.label(name), shown.unit(name), key=True), cells))
-        elif name in _TOLD:
+        elif name in _FUNCTION_LABELS:
             found.append(Column(Head(name, name, key=True), _row_labels(shown, name, read[name])))
         elif not name.endswith(("lower", "upper")):
             own = names[place + 1 : place + 2] == ["lower"] or name == "value"
@@ -197,14 +199,14 @@ def columns_of_function(shown: Presented, read: Mapping[str, Sequence[object]]) 
 
 
 def _row_labels(shown: Presented, name: str, cells: Sequence[object]) -> list[str]:
-    """Return what a row of what is read off a density is of, in words."""
+    """Return the labels of the rows of a density."""
     if name == "column":
         return [shown.label(str(cell)) for cell in cells]
     return [f"{cell:g}" for cell in cast("Sequence[float]", cells)]
 
 
 def number_of(cell: object) -> float | None:
-    """Return a finite number; None of anything else."""
+    """Return a finite number; None for anything else."""
     if not isinstance(cell, int | float) or isinstance(cell, bool):
         return None
     number = float(cell)
@@ -219,7 +221,7 @@ def _keys(shown: Presented) -> list[Column]:
 
 
 def _labels(shown: Presented, side: Side) -> list[Column]:
-    """Return what else says what a row is of: the term, the quantile, the margin."""
+    """Return the other labels of rows: the term, the quantile, the margin."""
     found: list[Column] = []
     for name in _LABELS:
         cells = side.columns.get(name)
@@ -236,7 +238,7 @@ def _labels(shown: Presented, side: Side) -> list[Column]:
 
 
 def _unit_beside(shown: Presented, side: Side, name: str) -> str | None:
-    """Return the unit of measure of a number beside the one that was asked for."""
+    """Return the unit of measure of a number beside the answer."""
     return (
         None
         if name in _WHOLE
@@ -252,7 +254,7 @@ def _places(
     *,
     whole: bool,
 ) -> list[int]:
-    """Return the last place of each number that its noise leaves; of a count no decimals."""
+    """Return the last significant place of each number; counts have no decimals."""
     cells = [number_of(cell) for cell in held[name]]
     usual = usual_place([scale * cell for cell in cells if cell is not None])
     places = [0 if whole else usual] * len(cells)
@@ -273,7 +275,7 @@ def _ends(
     places: Sequence[int],
     scale: int,
 ) -> list[Column]:
-    """Return both ends of an interval; none where none is known."""
+    """Return both ends of an interval; none if all are unknown."""
     low, high = f"{before}lower", f"{before}upper"
     if low not in held or all(number_of(cell) is None for cell in (*held[low], *held[high])):
         return []
@@ -284,7 +286,7 @@ def _ends(
 
 
 def _read_words(shown: Presented, described: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    """Return what the numbers read off a function are called, and their units of measure."""
+    """Return the labels and units of measure of the values of a function."""
     if not described:
         return {}
     first, last = described[0], described[-1]

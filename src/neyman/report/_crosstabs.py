@@ -1,4 +1,4 @@
-"""A contingency table as one: down and across, with its margins; of three columns in blocks."""
+"""A contingency table as an HTML table with margins; with three columns, one for each value."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from neyman.report._html import safe
 
 __all__ = ["Crosstab", "crosstab_of"]
 
-# Of each column its value, None where a margin adds all of them up.
+# The value of each column; None where a margin sums over the column.
 Place: TypeAlias = tuple[str | None, ...]
 
 _COLUMNS: Final = (2, 3)
@@ -19,12 +19,12 @@ _MOST_ACROSS: Final = 20
 @final
 @dataclass(frozen=True, slots=True)
 class Crosstab:
-    """Where each number of a contingency table stands.
+    """The layout of a contingency table.
 
     Attributes:
-        names: of the columns: of the blocks if there are three, down, across.
-        values: of each column, in order.
-        rows: of the release, by place.
+        names: the labels of the columns: those of the blocks if there are three, down, across.
+        values: the values of each column, in order.
+        rows: the row of the release for each cell and margin.
     """
 
     names: tuple[str, ...]
@@ -35,19 +35,19 @@ class Crosstab:
         """Return one table, or one for each block.
 
         Args:
-            cells: of each row of the release, as HTML.
-            words: "crosstab", with fields rows and columns, and "total".
+            cells: the HTML of each row of the release.
+            words: the texts "crosstab", with fields rows and columns, and "total".
         """
         if len(self.names) == 2:
             return self._block((), "", cells, words)
         blocks = [*((value, value) for value in self.values[0]), (None, words["total"])]
         return "".join(
-            self._block((value,), f"{self.names[0]}: {said}. ", cells, words)
-            for value, said in blocks
+            self._block((value,), f"{self.names[0]}: {label}. ", cells, words)
+            for value, label in blocks
         )
 
     def _block(
-        self, before: Place, said: str, cells: Sequence[str], words: Mapping[str, str]
+        self, before: Place, label: str, cells: Sequence[str], words: Mapping[str, str]
     ) -> str:
         down, across = self._shape(before)
         if not down:
@@ -62,13 +62,13 @@ class Crosstab:
         ]
         whole = self.rows.get((*before, None, None))
         if whole is not None and None not in (*down, *across):
-            # A total without the sums that it is of.
+            # A total is released, but not the sums of rows or columns.
             total = f'<td colspan="{len(across)}">{cells[whole]}</td>'
             lines.append(self._line(words["total"], True, [total]))
         heads = "".join(
             f'<th scope="col">{safe(words["total"] if one is None else one)}</th>' for one in across
         )
-        name = said + words["crosstab"].format(rows=self.names[-2], columns=self.names[-1])
+        name = label + words["crosstab"].format(rows=self.names[-2], columns=self.names[-1])
         return (
             f'<div class="scroll" tabindex="0" role="region" aria-label="{safe(name)}"><table>'
             f"<caption>{safe(name)}</caption><thead><tr>"
@@ -77,7 +77,7 @@ class Crosstab:
         )
 
     def _shape(self, before: Place) -> tuple[list[str | None], list[str | None]]:
-        """Return what stands down and across: values, and None for sums that there are."""
+        """Return the heads of rows and columns: values, and None for sums that were released."""
         down, across = self.values[-2:]
 
         def known(values: Sequence[str], others: Sequence[str | None]) -> bool:
@@ -111,9 +111,9 @@ class Crosstab:
 
 
 def crosstab_of(shown: Presented) -> Crosstab | None:
-    """Return where the numbers of a contingency table of two or three columns stand.
+    """Return the layout of a contingency table of two or three columns.
 
-    None of any other answer, and of a table that is too wide to be read.
+    None for any other answer, and for a table that is too wide to read.
     """
     release, groups = shown.release, [*shown.key_columns]
     if release.question.statistic != "crosstab" or len(groups) not in _COLUMNS:
@@ -137,6 +137,6 @@ def crosstab_of(shown: Presented) -> Crosstab | None:
 
 
 def _runs(labels: Sequence[str]) -> list[range]:
-    """Return the rows of the cells and of each margin, which follow one another."""
+    """Return the rows of the cells, then those of each margin."""
     starts = [i for i, label in enumerate(labels) if i == 0 or label != labels[i - 1]]
     return [range(a, b) for a, b in zip(starts, [*starts[1:], len(labels)], strict=True)]

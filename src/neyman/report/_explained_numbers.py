@@ -1,4 +1,4 @@
-"""What is said of a curve, in no language yet: names of sentences, and their numbers."""
+"""The numbers of an explanation: the names of its sentences, with their values."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,8 +25,7 @@ __all__ = [
     "tests",
 ]
 
-# The false positive rate of a share of confirmations is sought in rounds of so many nodes, until
-# it is so near, relatively to the share that is right by chance.
+# The search for a false positive rate: rounds, nodes a round, and the relative precision.
 _ROUNDS, _NODES, _NEAR = 12, 32, 1e-6
 
 
@@ -39,7 +38,7 @@ class Attacks:
         curve: the guarantee.
 
     Raises:
-        NotCertified: from every method, if the curve has no proved brackets.
+        NotCertified: from every method, if the curve has no proved bounds.
     """
 
     curve: TradeOff
@@ -59,18 +58,19 @@ class Attacks:
         max(prior, 1 - prior) + min(prior, 1 - prior) delta(|log(prior / (1 - prior))|)
         """
         less, more = sorted((prior, 1 - prior))
-        # Delta falls: a smaller epsilon is safe, also as a decimal, and none is below zero.
+        # Delta decreases in epsilon, so a smaller epsilon is on the safe side.
         odds = log(Interval.of(more / less)).lower
         epsilon = max(0.0, float(np.nextafter(odds, -np.inf)))
         curve = self.curve if prior == less else self.curve.swap()
         return min(more + less * _most(curve.delta(epsilon, bracket=True).upper), Fraction(1))
 
     def rightly(self, prior: Fraction, flagged: Fraction) -> Fraction:
-        """Return the largest share that is confirmed and true, where the share `flagged` is.
+        """Return the largest share of suspicions that are true and confirmed.
 
-        A test that confirms the share r confirms r - (1 - prior) alpha rightly, alpha its false
-        positive rate, and prior tpr(alpha) + (1 - prior) alpha >= r. The left side grows with
-        alpha: a rate at which even its upper bound is at most r is at most that of any such test.
+        Of the share r = `flagged` that a test confirms, r - (1 - prior) alpha are true, where alpha
+        is its false positive rate and prior tpr(alpha) + (1 - prior) alpha >= r. The left side
+        increases in alpha. So a rate at which its upper bound is at most r is a lower bound of the
+        false positive rate of any such test.
         """
         low, share = 0.0, floor_float(flagged)
         high, chance, rest = share, Interval.of(prior), Interval.of(1 - prior)
@@ -91,36 +91,36 @@ class Attacks:
     def belief(self, prior: Fraction) -> tuple[Fraction, Fraction] | None:
         """Return the least and the largest probability after any outcome; None without a limit.
 
-        The odds change by a factor of at most e^epsilon either way, where delta(epsilon) = 0.
+        The odds change by a factor of at most e^epsilon, up or down, where delta(epsilon) = 0.
         """
         epsilon = float(self.curve.epsilon(0.0, bracket=True).upper)
         if epsilon == math.inf:
             return None
         factor = Fraction(float(exp(-epsilon).lower))
-        # A perfect guarantee changes nothing; exp is not asked.
+        # A perfect guarantee changes nothing, and needs no rounding.
         factor = factor if epsilon > 0 else Fraction(1)
         return prior * factor / (prior * factor + 1 - prior), prior / (prior + (1 - prior) * factor)
 
     def identified(self, candidates: int, neighbors: Neighbors | None) -> Fraction:
-        """Return the largest probability that one of so many equally likely contents is named."""
+        """Return the largest probability of identifying one of several equally likely contents."""
         found = self.curve.identification(candidates, neighbors=neighbors, bracket=True).upper
         return min(_most(found), Fraction(1))
 
     def reconstructed(self, chance: Fraction) -> Fraction:
-        """Return the largest probability of what has the probability `chance` without a release."""
+        """Return the largest probability of an event that has `chance` without the release."""
         found = self.curve.reconstruction(standing(chance)[1], bracket=True).upper
         return min(_most(found), Fraction(1))
 
 
 def _most(value: float) -> Fraction:
-    """Return the larger of the double and of the decimal that it prints as."""
+    """Return the larger of a float and of the decimal that it prints as."""
     return max(Fraction(float(value)), exact(float(value), "value"))
 
 
 Said: TypeAlias = tuple[str, Mapping[str, Value]]
 
 _DIGITS = 6
-# Of so many suspicions at least, and at most; and no count that is given is below FEWEST.
+# The least and the greatest number of suspicions; no count in a sentence is below FEWEST.
 _BASE, LARGEST_BASE, FEWEST = 1000, 10**9, 10
 
 
@@ -176,7 +176,7 @@ def suspicions(
 
 
 def outcomes(attacks: Attacks, priors: Sequence[Fraction]) -> list[Said]:
-    said: list[Said] = []
+    sentences: list[Said] = []
     for prior in priors:
         belief = attacks.belief(prior)
         if belief is None or (1 - belief[1]) * LARGEST_BASE < 1:
@@ -185,8 +185,10 @@ def outcomes(attacks: Attacks, priors: Sequence[Fraction]) -> list[Said]:
         while base < LARGEST_BASE and (1 - belief[1]) * base < FEWEST:
             base *= 10
         least, most = math.floor(belief[0] * base), _up(belief[1], base)
-        said.append(("outcome", _counts(base=base, true=int(prior * base), least=least, most=most)))
-    return said
+        sentences.append(
+            ("outcome", _counts(base=base, true=int(prior * base), least=least, most=most))
+        )
+    return sentences
 
 
 def contents(
@@ -224,9 +226,10 @@ def terms(curve: TradeOff, deltas: Sequence[Fraction]) -> Iterator[Said]:
 
 
 def _telling(mu: float, curve: TradeOff) -> bool:
-    """Return whether mu-GDP says something like what the curve says, by their advantages.
+    """Return whether mu describes the curve: its advantage is at most twice that of the curve.
 
-    A thousand steps on a sample are 31.6-GDP, for rare events, and nearly 0.2-GDP for all others.
+    For example, a thousand subsampled steps can be 31.6-GDP because of rare events, and nearly
+    0.2-GDP otherwise.
     """
     return math.erf(mu / math.sqrt(8)) <= 2 * curve.advantage()
 
@@ -244,7 +247,7 @@ def _up(share: Fraction, base: int) -> int:
 
 
 def _base(whole: Sequence[Fraction], counted: Sequence[Fraction]) -> int:
-    """Return the smallest power of ten that makes `whole` whole and leaves FEWEST of `counted`."""
+    """Return the smallest power of ten that makes `whole` whole and `counted` at least FEWEST."""
     base = _BASE
     while any((share * base).denominator != 1 for share in whole) or min(counted) * base < FEWEST:
         base *= 10

@@ -1,4 +1,4 @@
-"""Numbers that a person reads off a released function. Post-processing, free."""
+"""A few values of a released function. They are post-processing, which is free."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias, cast
@@ -29,12 +29,12 @@ _TIMES: Final = 10
 
 
 class ReadOff(NamedTuple):
-    """What a person is told of a released function.
+    """Values of a released function.
 
     Attributes:
-        columns: a few numbers; None where there are none.
-        hidden: why there are none, a sentence for each group that its noise hides.
-        notes: which densities the release does not resolve, and why; a sentence for each.
+        columns: the values; None if there are none.
+        hidden: for each group that its noise hides, a sentence that says why.
+        notes: for each density that the release does not resolve, a sentence that says why.
     """
 
     columns: Columns | None
@@ -43,21 +43,24 @@ class ReadOff(NamedTuple):
 
 
 def figures(release: Release) -> Columns | None:
-    """Return a few numbers that stand for a released function; None for other releases.
+    """Return a few values of a released function; None for other releases.
 
-    Of a density its quantiles, and those of each column where it is of several; of a survival curve
-    its values at tenths of the time that it is known for; of a regression the curve at tenths of
-    the domain, NaN where too few records are. The last two with the ends of their bands, each of
-    which holds for the whole curve at once: `lower`, `upper` for noise, and `total_lower`,
-    `total_upper` for noise and sampling, where no unit has several records. By group, the groups
-    one after another, without those that the noise hides: whose released number of records is not
-    told from 0 at the confidence of the release.
+    | function | values |
+    |---|---|
+    | density | quantiles, for each column |
+    | survival curve | the curve at tenths of the time for which it is known |
+    | regression | the curve at tenths of the domain, NaN where there are too few records |
+
+    Survival and regression curves come with their bands, each of which covers the whole curve:
+    `lower`, `upper` for noise; `total_lower`, `total_upper` for noise and sampling, if no unit has
+    several records. Groups follow one another. A group is left out if noise hides it: its released
+    number of records does not differ from 0 at the confidence of the release.
     """
     return read_off(release).columns
 
 
 def read_off(release: Release) -> ReadOff:
-    """Return what `figures` does, and in words which groups it leaves out, and why."""
+    """Return the values of `figures`, with sentences on the groups that it leaves out."""
     read = _READ.get(release.question.statistic)
     if read is None:
         return ReadOff(None)
@@ -97,17 +100,17 @@ def _notes(made: Function) -> tuple[str, ...]:
 
 
 def _read(read: Reader, made: Function, release: Release) -> Columns | None:
-    """Read a function.
+    """Return the values of a function.
 
     Raises:
-        InvalidParameter: if there is more noise than data.
+        InvalidParameter: if the noise hides the function.
     """
     made.require_records(release.confidence)
     return read(made, release)
 
 
 def _field(found: Function, release: Release) -> Columns | None:
-    """Read the quantiles of each column by itself."""
+    """Return the quantiles of each column."""
     match found:
         case DensityFunction():
             read: dict[str, list[object]] = {"column": [], "share below": [], "value": []}
@@ -163,7 +166,7 @@ def _regression(curve: Function, release: Release) -> Columns | None:
 
 
 def _ends(bands: Bands, places: Array, release: Release) -> Columns:
-    """Return the ends of the bands at some places; that for sampling where it holds."""
+    """Return the ends of the bands; the one for sampling only if it is valid."""
     kinds = {"": bands.noise}
     if independent_records(release.query):
         kinds["total_"] = bands.total
@@ -175,7 +178,7 @@ def _ends(bands: Bands, places: Array, release: Release) -> Columns:
 
 
 def _at(band: Band, places: Array, curve: Array) -> list[float]:
-    """Return a curve of a band between its nodes; NaN beside a node where it is not known."""
+    """Interpolate a curve of a band; NaN next to a node at which it is unknown."""
     found: list[float] = np.interp(places, band.x, curve).tolist()
     return found
 

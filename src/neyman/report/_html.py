@@ -1,4 +1,4 @@
-"""Parts of a page, as HTML that harms nobody."""
+"""Parts of a page, as HTML without scripts."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,22 +12,22 @@ from neyman.report._language import read_language
 
 __all__ = ["framed", "labelled", "listed", "pictured", "safe", "table_html"]
 
-# Nothing on a page can be run, and nothing is fetched: neither by us, nor by a name in the data.
+# A page runs nothing and fetches nothing, whatever texts in the data contain.
 _NOTHING_ELSE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'"
 
 
 def safe(shown: object) -> str:
-    """Return text as HTML shows it; signs that nobody sees are written as their numbers."""
+    """Return escaped text; invisible characters are written as their numbers."""
     return escape(printable(shown))
 
 
 def framed(title: str, body: Iterable[str], *, language: str) -> str:
-    """Return a page in the style of all of them.
+    """Return a whole page.
 
     Args:
-        title: as text.
+        title: the title, as text.
         body: its parts, as HTML.
-        language: of the page.
+        language: the language of the page.
     """
     style = files("neyman.report").joinpath("page.css").read_text(encoding="utf-8")
     skip = read_language(language).page["skip"]
@@ -43,19 +43,19 @@ def framed(title: str, body: Iterable[str], *, language: str) -> str:
 
 
 def listed(sentences: Iterable[str]) -> str:
-    """Return sentences as a list."""
+    """Return an HTML list of sentences."""
     return "<ul>" + "".join(f"<li>{safe(sentence)}</li>" for sentence in sentences) + "</ul>"
 
 
 def labelled(name: str, level: int, heading: str, parts: Iterable[str], kind: str = "") -> str:
-    """Return a section with its heading, which contents lists lead to.
+    """Return a section with a heading that the contents link to.
 
     Args:
-        name: of the section, unlike any other on the page.
-        level: of the heading, 1 to 6.
-        heading: as text.
-        parts: what follows it, as HTML.
-        kind: a class for its style.
+        name: the id of the section, unique on the page.
+        level: the level of the heading, 1 to 6.
+        heading: the heading, as text.
+        parts: the content, as HTML.
+        kind: a CSS class.
     """
     classes = f' class="{kind}"' if kind else ""
     return (
@@ -74,18 +74,16 @@ def table_html(
     above: Sequence[str] = (),
     hidden: bool = False,
 ) -> str:
-    """Return a table that scrolls where it is too wide.
-
-    A cell is text to a spreadsheet that the page is copied into, so that none of it is run.
+    """Return a table that scrolls if it is too wide.
 
     Args:
-        head: of the columns.
-        rows: of text.
-        texts: so many first columns say what the row is of.
-        caption: as text; what screen readers read out first.
-        quiet: of each row, whether it is grey; none by default.
-        above: of each column, the head that it shares with its neighbours; empty if none.
-        hidden: whether the caption is there for screen readers alone.
+        head: the heads of the columns.
+        rows: the texts of the cells.
+        texts: the number of first columns that are heads of their row.
+        caption: the caption, as text.
+        quiet: for each row, whether it is grey; none by default.
+        above: for each column, the head that it shares with its neighbours, or "".
+        hidden: whether only screen readers get the caption.
     """
 
     def cell(place: int, text: str) -> str:
@@ -100,17 +98,17 @@ def table_html(
         for place, row in enumerate(rows)
     )
     kind = " class=hidden" if hidden else ""
-    said = f"<caption{kind}>{safe(caption)}</caption>" if caption else ""
+    titled = f"<caption{kind}>{safe(caption)}</caption>" if caption else ""
     name = f' role="region" aria-label="{safe(caption)}"' if caption else ""
     top = _heads(head, texts, above)
     return (
-        f'<div class="scroll" tabindex="0"{name}><table>{said}<thead>{top}</thead>'
+        f'<div class="scroll" tabindex="0"{name}><table>{titled}<thead>{top}</thead>'
         f"<tbody>{lines}</tbody></table></div>"
     )
 
 
 def _heads(head: Sequence[str], texts: int, above: Sequence[str]) -> str:
-    """Return one row of heads, or two where columns share heads."""
+    """Return one row of heads, or two if columns share heads."""
 
     def own(place: int, more: str = "") -> str:
         kind = " class=text" if place < texts else ""
@@ -135,26 +133,24 @@ _BOX: Final = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 _TAG: Final = re.compile(r"<[a-z][^<>]*>")
 _ID: Final = re.compile(r'( id="|href="#|url\(#)([^")]*)')
 _SIZE: Final = re.compile(r' (?:width|height)="[^"]*"')
-# Text of 10 points is 9.5 to 16 pixels high.
+# The least and the greatest scale of a picture: 10-point text is 9.5 to 16 pixels high.
 _LEAST: Final = 0.95
 _MOST: Final = 1.6
-# What a phone has room for.
+# The width of a phone, in pixels.
 _PHONE: Final = 352
-# Points; what is higher cannot be read on paper at the height of the others.
+# In points: a higher picture cannot be read on paper if it is scaled to the height of the others.
 _TALL: Final = 360
 
 
 def pictured(svg: str, name: str, title: str, about: str, caption: str = "") -> str:
-    """Return a picture as a figure.
-
-    A picture that would be too small on a phone to be read can be scrolled.
+    """Return a picture as a figure, which scrolls if it is too wide for a phone.
 
     Args:
-        svg: an SVG element, of `plots.to_svg`.
-        name: what its ids begin with, unlike any other on the page.
-        title: what is drawn, as text.
-        about: what it shows, for those who do not see it.
-        caption: below it, as text.
+        svg: an SVG element from `plots.to_svg`.
+        name: the prefix of its ids, unique on the page.
+        title: the title, as text.
+        about: a description for screen readers.
+        caption: the caption, as text.
     """
     renamed = _TAG.sub(lambda tag: _ID.sub(rf"\g<1>{name}-\g<2>", tag[0]), svg)
     head, opened, rest = renamed.partition(">")
@@ -166,14 +162,14 @@ def pictured(svg: str, name: str, title: str, about: str, caption: str = "") -> 
         kinds += ["tall"] if float(box[2]) > _TALL else []
         size = f' style="min-width:{_LEAST * wide:.0f}px;max-width:{_MOST * wide:.0f}px"'
         head = _SIZE.sub("", head) + size
-    told = (
+    described = (
         f'<title id="{name}-title">{safe(title)}</title><desc id="{name}-desc">{safe(about)}</desc>'
     )
     if opened:
         role = f' role="img" aria-labelledby="{name}-title" aria-describedby="{name}-desc"'
-        renamed = f"{head}{role}>{told}{rest}"
+        renamed = f"{head}{role}>{described}{rest}"
     below = f"<figcaption>{safe(caption)}</figcaption>" if caption else ""
-    # What can be scrolled is reached by the keyboard, too.
+    # A figure that scrolls can be focused by the keyboard.
     reached = f' tabindex="0" role="region" aria-label="{safe(title)}"' if "wide" in kinds else ""
     kind = f' class="{" ".join(kinds)}"' if kinds else ""
     return f"<figure{kind}{reached}>{renamed}{below}</figure>"

@@ -31,20 +31,20 @@ _SUFFIX = ".toml"
 @final
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The words of one language.
+    """The texts of one language.
 
     Attributes:
-        name: such as "en".
-        title: of every text.
-        headings: by section.
-        sentences: by name, with {fields}.
-        page: texts of a page, by name, with {fields}.
-        asked: what a question is made of, by name, with {fields}.
-        columns: what columns of answers are called.
-        notes: what stands for sentences that come from elsewhere, by name, with {fields}.
-        patterns: these sentences, in English; of other languages none.
-        group: between thousands.
-        decimal: before the decimals.
+        name: the code of the language, such as "en".
+        title: the title of every explanation.
+        headings: the headings of an explanation, by section.
+        sentences: the sentences of an explanation, by name, with {fields}.
+        page: the texts of a page, by name, with {fields}.
+        asked: the parts of a question, by name, with {fields}.
+        columns: the heads of columns.
+        notes: the translations of sentences from other packages, by name, with {fields}.
+        patterns: these sentences in English; only English has them.
+        group: the separator of thousands.
+        decimal: the decimal mark.
     """
 
     name: str
@@ -60,17 +60,17 @@ class Language:
     decimal: str
 
     def say(self, name: str, values: Mapping[str, "Value"]) -> str:
-        """Return a sentence with its values in place."""
+        """Return a sentence of an explanation with its values."""
         written = {field: value.written(self) for field, value in values.items()}
         return self.sentences[name].format(**written)
 
     def put(self, name: str, **values: object) -> str:
-        """Return a text of a page with its values in place."""
+        """Return a text of a page with its values."""
         return self.page[name].format(**values)
 
 
 class Value(Protocol):
-    """What stands in a sentence."""
+    """A value in a sentence."""
 
     @property
     def plain(self) -> int | str: ...
@@ -85,14 +85,14 @@ class Count:
     plain: int
 
     def written(self, language: Language) -> str:
-        """In groups of three."""
+        """With separated thousands."""
         return f"{self.plain:,}".replace(",", language.group)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Numeral:
-    """A number that was rounded already, as text."""
+    """A rounded number, as text."""
 
     plain: str
 
@@ -104,25 +104,25 @@ class Numeral:
 @final
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """Words that somebody else wrote, on one line."""
+    """A quoted text, on one line."""
 
     plain: str
 
     def written(self, language: Language) -> str:  # noqa: ARG002
-        """As they are, but for signs that are not seen."""
+        """Unchanged, except for invisible characters."""
         return printable(self.plain)
 
 
 def read_language(name: str) -> Language:
-    """Return the words of a language.
+    """Return the texts of a language.
 
     Raises:
-        InvalidParameter: if there are none.
+        InvalidParameter: if the language is unknown.
     """
     known = _known()
     if type(name) is not str or name not in known:
         raise InvalidParameter(
-            f"{given('language', name)} was asked; write one of "
+            f"language must be known; got {given('language', name)}. Write one of "
             f"{', '.join(map(repr, sorted(known)))}"
         )
     return _read(name)
@@ -157,11 +157,11 @@ def _read(name: str) -> Language:
     )
 
 
-# What stands for words of ours; all else is a number, or a name that stays as it was given.
+# Fields whose values are translated; others are numbers, or names that stay unchanged.
 _OURS: Final = frozenset(
     ("again", "beyond", "count", "drawn", "how", "kind", "left_out", "limit", "limits", "name")
 ) | {"releases", "statistic", "unit", "units", "what", "where"}
-# What stands between the parts of a list.
+# The separators of fields that are lists.
 _LISTS: Final = {
     "beyond": re.compile(", or |, "),
     "columns": re.compile(", | and "),
@@ -170,19 +170,19 @@ _LISTS: Final = {
     "names": re.compile(", | and "),
 }
 _FULL_STOP: Final = "\u3002"
-# Longer text is not ours, and is not searched for patterns.
+# Longer text is not in the catalogue, and is not searched.
 _LONGEST: Final = 2000
 _FIELD: Final = re.compile(r"\\\{(\w+)\\\}")
 
 
 def translated(text: str, words: Language) -> str | None:
-    """Return sentences in a language; None if one of them is not in the catalogue.
+    """Return translated sentences; None if one of them is not in the catalogue.
 
     Args:
-        text: in English, a sentence or several.
-        words: of the language.
+        text: one or more English sentences.
+        words: the language.
     """
-    # What English does not say otherwise stays as it is.
+    # English text without another form stays unchanged.
     same = text if words.name == "en" else None
     if len(text) > _LONGEST:
         return same
@@ -198,7 +198,7 @@ def translated(text: str, words: Language) -> str | None:
 
 
 def _one(sentence: str, words: Language) -> str | None:
-    """Return one sentence, or one phrase."""
+    """Return one translated sentence or phrase; None if it is not in the catalogue."""
     for name, pattern in _patterns():
         match = pattern.fullmatch(sentence) if name in words.notes else None
         if match is not None:
@@ -223,13 +223,13 @@ def _inner(field: str, value: str, words: Language) -> str:
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """Return the English sentences as patterns, in the order of the catalogue."""
     return [
-        (name, re.compile(_FIELD.sub(r"(?P<\1>.+?)", re.escape(said)), re.DOTALL))
-        for name, said in read_language("en").patterns.items()
+        (name, re.compile(_FIELD.sub(r"(?P<\1>.+?)", re.escape(sentence)), re.DOTALL))
+        for name, sentence in read_language("en").patterns.items()
     ]
 
 
 def relation(neighbors: Neighbors, unit: str) -> str:
-    """Say which two tables nobody shall be able to tell apart."""
+    """Return the two neighbouring tables, in words."""
     if neighbors == "add_remove":
         return f"a table, or the same table with {unit} taken out"
     return f"a table, or the same table with {unit} changed at will"

@@ -1,4 +1,4 @@
-"""A ledger as one HTML file that needs no network."""
+"""The page of a ledger: one HTML file that needs no network."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -6,7 +6,7 @@ from typing import cast
 from neyman.ledger import Entry, Ledger
 from neyman.numerics import at_least, at_most
 from neyman.released import Guarantee, RecordedQuestion
-from neyman.report._audit import PRIORS, curve_section, explanation_html, said_unit
+from neyman.report._audit import PRIORS, curve_section, explanation_html, unit_text
 from neyman.report._explain import explain
 from neyman.report._html import framed, labelled, safe, table_html
 from neyman.report._language import Language, read_language, relation, translated
@@ -17,18 +17,18 @@ __all__ = ["ledger_html"]
 
 
 def ledger_html(ledger: Ledger, tradeoff_svg: str, *, language: str = "en") -> str:
-    """Return the page of a ledger: what was charged for what, and what it guarantees together.
+    """Return the page of a ledger: its charges, and the guarantee of all of them together.
 
-    A ledger holds noisy whole numbers, and not what makes means or curves of them: the page shows
+    A ledger stores noisy integers, and not how to turn them into means or curves, so the page has
     no answers.
 
     Args:
-        ledger: of which.
-        tradeoff_svg: the picture of its total guarantee, an SVG element.
+        ledger: the ledger.
+        tradeoff_svg: a picture of its total guarantee, an SVG element.
         language: "en", "ko" or "zh".
     """
     words, total, entries = read_language(language), ledger.total(), ledger.entries()
-    unit = said_unit(ledger.unit, words)
+    unit = unit_text(ledger.unit, words)
     guarantee = Guarantee(curve=total, neighbors=ledger.neighbors, unit=unit, assumptions=())
     explanation = explain(guarantee, language=language, priors=PRIORS)
     title, page = words.put("ledger_title", ledger=ledger.store.name), words.page
@@ -73,7 +73,7 @@ def _charged(ledger: Ledger, entries: Sequence[Entry], words: Language) -> str:
 
 
 def _left(ledger: Ledger, words: Language) -> str:
-    """Say what is left of the steps of trainings; nothing where none were declared."""
+    """Return a table of the steps of trainings that are left; empty if no training was declared."""
     page = words.page
     rows = [
         (stock.id, str(kind.step), f"{kind.count:,}", f"{taken:,}", f"{left.count:,}")
@@ -89,7 +89,7 @@ def _terms(ledger: Ledger, words: Language) -> str:
     left, between = ledger.left(), relation(ledger.neighbors, ledger.unit)
     rest = at_least(100 * left.cost / ledger.capacity, 5)
     facts = {
-        "unit": said_unit(ledger.unit, words),
+        "unit": unit_text(ledger.unit, words),
         "neighbours": translated(between, words) or between,
         "cap": str(ledger.cap),
         "spent": str(ledger.total()),
@@ -104,14 +104,14 @@ def _terms(ledger: Ledger, words: Language) -> str:
 
 
 def _questions(entry: Entry, words: Language) -> str:
-    """Say which questions an entry answers; those of a batch one after another."""
+    """Return the questions of an entry in words, separated by semicolons."""
     found: list[str] = []
     left: list[object] = [entry.request]
     while left:
         part = left.pop(0)
         if isinstance(part, Mapping):
-            held = cast("Mapping[str, object]", part)
-            query = held.get("query")
+            record = cast("Mapping[str, object]", part)
+            query = record.get("query")
             if isinstance(query, Mapping):
                 found.append(
                     statistic_text(
@@ -120,7 +120,7 @@ def _questions(entry: Entry, words: Language) -> str:
                     )
                 )
             else:
-                left += held.values()
+                left += record.values()
         elif isinstance(part, list):
             left += cast("list[object]", part)
     return "; ".join(found)

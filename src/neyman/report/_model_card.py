@@ -1,4 +1,4 @@
-"""A training's guarantee as Markdown, for the card of a model."""
+"""The guarantee of a training as Markdown for a model card."""
 
 import re
 from collections.abc import Iterable
@@ -9,18 +9,18 @@ from neyman.report._statement import Statement
 
 __all__ = ["model_card"]
 
-# What Markdown or HTML would act on.
+# Characters with a meaning in Markdown or HTML.
 _ACTIVE: Final = re.compile(r"[\\`*_{}\[\]<>#|~&!]")
 
 
 def model_card(statement: Statement) -> str:
-    """Return the section of a model card that states a training's guarantee.
+    """Return the section of a model card that states the guarantee of a training.
 
     Args:
-        statement: of the training.
+        statement: the statement of the training.
 
     Returns:
-        Markdown with a heading of the second level; no text of yours is read as Markdown.
+        Markdown with a second-level heading. Text from the run record is escaped.
 
     >>> from neyman.training import Phase, RunRecord
     >>> phase = Phase.poisson(noise_multiplier=2, sampling_probability=1, steps=4)
@@ -28,7 +28,7 @@ def model_card(statement: Statement) -> str:
     >>> print(model_card(Statement.of(run, delta=0)).splitlines()[2])
     **1-GDP** (lower bound 1)
     """
-    # mu takes longest: where the time is limited, the attacks come first.
+    # The attacks come first, because mu takes longest and the time may be limited.
     attacks = statement.attacks
     lines = ["## Privacy", ""]
     for found, aside in statement.losses:
@@ -55,5 +55,5 @@ def _listed(parts: Iterable[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return text of which Markdown changes nothing."""
+    """Return a text with its Markdown escaped."""
     return _ACTIVE.sub(lambda found: f"\\{found[0]}", printable(text))

@@ -1,4 +1,4 @@
-"""A publication as one HTML file that needs no network: the answers first, what to check last."""
+"""The report page: one HTML file that needs no network. The details for checking come last."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -7,14 +7,12 @@ from importlib.metadata import version
 from neyman.publish import Publication
 from neyman.report import _audit
 from neyman.report._answers import Answer, answers_of
-from neyman.report._explanation import Explanation
+from neyman.report._explain import Explanation
 from neyman.report._html import framed, labelled, safe
 from neyman.report._language import Language, read_language
 from neyman.report._records import json_link
 
 __all__ = ["html"]
-
-# The most that an attacker who suspects half of them guesses right.
 
 
 def html(
@@ -28,11 +26,11 @@ def html(
     """Return the report page, in the language of its presentation.
 
     Args:
-        publication: what was released.
-        tradeoff_svg: the picture of its total guarantee, an SVG element.
-        release_svgs: the picture of each release, by its name; may leave some out.
-        notes: sentences to print above all, such as where true values came from.
-        made: the day that the page says it was made on; today by default.
+        publication: the releases.
+        tradeoff_svg: a picture of the total guarantee, an SVG element.
+        release_svgs: pictures of releases, by their names.
+        notes: sentences for the top of the page, such as the source of true values.
+        made: the date that the page shows; by default today.
     """
     language = publication.presentation.language
     words, answers = read_language(language), answers_of(publication)
@@ -91,9 +89,9 @@ def _head(
 
 
 def _summary(publication: Publication, explanation: Explanation, words: Language) -> str:
-    """Say who is protected, and how often the best attacker is right who suspects half of them."""
+    """Return who is protected, and how often the best attacker is right."""
     page = words.page
-    record = words.put("record", unit=_audit.said_unit(publication.unit, words))
+    record = words.put("record", unit=_audit.unit_text(publication.unit, words))
     guess = _audit.best_guess(explanation, publication.neighbors, words)
     return f'<p>{safe(page["noise"])}</p><p>{safe(record)}</p><p class="headline">{safe(guess)}</p>'
 
@@ -114,14 +112,14 @@ def _contents(answers: Sequence[Answer], shared: Sequence[object], words: Langua
     )
 
 
-def _entry(anchor: str, said: str, inner: str = "") -> str:
-    return f'<li><a href="#{anchor}">{safe(said)}</a>{inner}</li>'
+def _entry(anchor: str, label: str, inner: str = "") -> str:
+    return f'<li><a href="#{anchor}">{safe(label)}</a>{inner}</li>'
 
 
 def _shared_notes(
     answers: Sequence[Answer],
 ) -> tuple[list[tuple[str, list[Answer]]], dict[int, list[str]]]:
-    """Return what is said of several answers, with these, and what of one alone, by its number."""
+    """Return notes that several answers share, with these, and the other notes by answer number."""
     about: dict[str, list[Answer]] = {}
     for answer in answers:
         for note in answer.notes if answer.release.groups else ():
@@ -136,7 +134,7 @@ def _shared_notes(
 def _covers(
     shared: Sequence[tuple[str, list[Answer]]], answers: Sequence[Answer], words: Language
 ) -> str:
-    """Say once what is true of the intervals of several answers, and of which."""
+    """Return the notes on intervals that several answers share, with links to the answers."""
     if not shared:
         return ""
     lines: list[str] = []

@@ -1,4 +1,4 @@
-"""A question in one sentence."""
+"""A question as one sentence."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,14 +11,14 @@ __all__ = ["capitalised", "question_text", "statistic_text"]
 def question_text(
     question: RecordedQuestion, *, language: str = "en", called: Callable[[str], str] = str
 ) -> str:
-    """Say what was asked, of which groups, and how much of a unit counts at most.
+    """Return the statistic, the groups and the contribution limits of a question, in words.
 
     Such as "count by carrier; at most 100 rows of one tailnum".
 
     Args:
-        question: what was asked.
+        question: the question.
         language: "en", "ko" or "zh".
-        called: what a column is called; its name by default.
+        called: the label of a column by its name; by default the name.
     """
     words, limits = read_language(language), question.limits
     what = statistic_text(question, language=language, called=called)
@@ -30,7 +30,7 @@ def question_text(
 def statistic_text(
     question: RecordedQuestion, *, language: str = "en", called: Callable[[str], str] = str
 ) -> str:
-    """Say the same without what limits count."""
+    """Return the same without contribution limits."""
     return _Sentence(read_language(language), called).what(question)
 
 
@@ -49,27 +49,27 @@ class _Sentence:
     def what(self, question: RecordedQuestion) -> str:
         by = question.groups.columns if question.margin is None else question.margin
         parts = question.parts if question.together else (question,)
-        said = self._and(list(map(self._one, parts)))
+        what = self._and(list(map(self._one, parts)))
         if by:
-            said = self._put("by", what=said, groups=self._columns(by))
+            what = self._put("by", what=what, groups=self._columns(by))
         steps = [step.get("step") for step in question.steps]
         chosen = self._words.asked["chosen"] if "where" in steps else ""
-        return f"{said}{self._margins(question)}{chosen}"
+        return f"{what}{self._margins(question)}{chosen}"
 
     def _margins(self, question: RecordedQuestion) -> str:
-        """Say which margins are shown of a contingency table."""
-        said = [
+        """Return the margins of a contingency table, in words."""
+        sums = [
             self._put("sums_by", groups=self._columns(names))
             if names
             else self._words.asked["sums_all"]
             for names in question.margins
         ]
-        return self._put("sums", sums=self._words.asked["comma"].join(said)) if said else ""
+        return self._put("sums", sums=self._words.asked["comma"].join(sums)) if sums else ""
 
     def _one(self, question: RecordedQuestion) -> str:
         words = self._words
         name = question.statistic if "statistic" in question.record else "answer"
-        said = words.asked.get(name, name.replace("_", " "))
+        statistic = words.asked.get(name, name.replace("_", " "))
         if question.statistic == "count_units":
             units = question.unit.many
             return self._put("count_units", units=translated(units, words) or units)
@@ -87,13 +87,13 @@ class _Sentence:
         if response:
             return self._put(
                 "on",
-                statistic=said,
+                statistic=statistic,
                 response=self._called(response),
                 features=self._columns(features),
             )
         if not columns:
-            return said
-        return self._put("of", statistic=said, columns=self._columns(columns))
+            return statistic
+        return self._put("of", statistic=statistic, columns=self._columns(columns))
 
     def _put(self, name: str, **values: str) -> str:
         return self._words.asked[name].format(**values)

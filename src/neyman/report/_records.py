@@ -1,4 +1,4 @@
-"""What was released, for programs: JSON and CSV."""
+"""Releases as JSON and CSV."""
 
 import csv
 import io
@@ -21,13 +21,13 @@ __all__ = ["csv_link", "csv_of", "json_link", "link", "recorded", "records_of"]
 
 
 def records_of(publication: Publication) -> list[dict[str, object]]:
-    """Return releases for programs."""
+    """Return the records of all releases, JSON-able."""
     named = zip(publication.names, publication.releases, strict=True)
     return [recorded(name, one) for name, one in named]
 
 
 def recorded(name: str, release: Release) -> dict[str, object]:
-    """Return a release for programs; of a function, with what it does not show, and why."""
+    """Return the record of a release; for a function, also what its noise hides, and why."""
     record: dict[str, object] = {"name": name, **release.to_json()}
     if "coefficient" in release.columns:
         read = read_off(release)
@@ -36,10 +36,10 @@ def recorded(name: str, release: Release) -> dict[str, object]:
 
 
 def csv_of(releases: Mapping[str, Release]) -> str:
-    """Write releases as one table, a line for each group, with the name of its release first.
+    """Return releases as one CSV table: a line for each group, with the name of the release first.
 
-    Its columns are those of all of them together, as JSON has them; a field that a release lacks,
-    and a number of too few rows to tell, is empty. Of a function they are what is read off it.
+    The columns are those of all releases, as in the JSON. A field is empty if a release does not
+    have it, or if its number comes from too few rows. The columns of a function are its values.
     """
     tables = {name: _columns(release) for name, release in releases.items()}
     columns = dict.fromkeys(column for table in tables.values() for column in table)
@@ -64,10 +64,10 @@ def _columns(release: Release) -> Mapping[str, Sequence[object]]:
     return cast("Mapping[str, Sequence[object]]", release.to_json()["columns"])
 
 
-# Signs that no file system refuses, or reads as a folder or an option.
+# Characters outside those that every file system accepts in a name.
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.]+")
 _LONGEST: Final = 80
-# Excel reads a file as UTF-8 only if it begins with this.
+# Excel reads a file as UTF-8 only if it begins with this mark.
 _MARK: Final = "\ufeff"
 
 
@@ -76,25 +76,25 @@ def csv_link(table: AnswerTable, of: int, words: Language) -> str:
 
     Args:
         table: the table.
-        of: how many tables its answer has.
-        words: of the language.
+        of: the number of tables of its answer.
+        words: the language.
     """
     several = of > 1
-    said = words.put("csv_of", title=table.title) if several else words.page["csv"]
+    label = words.put("csv_of", title=table.title) if several else words.page["csv"]
     file = f"{table.name} {table.title}" if several else table.name
-    return link(f"{_file(file)}.csv", "text/csv", _MARK + table.to_csv(), said)
+    return link(f"{_file(file)}.csv", "text/csv", _MARK + table.to_csv(), label)
 
 
 def json_link(
-    publication: Publication, answers: Sequence[Mapping[str, object]], made: date, said: str
+    publication: Publication, answers: Sequence[Mapping[str, object]], made: date, label: str
 ) -> str:
-    """Return a link to all answers as JSON, with what they guarantee.
+    """Return a link to all answers as JSON, with their guarantee.
 
     Args:
-        publication: what was released.
-        answers: a record of each.
-        made: the day of the page.
-        said: the text of the link.
+        publication: the publication.
+        answers: the record of each answer.
+        made: the date of the page.
+        label: the text of the link.
     """
     record = {
         "format": "neyman.page",
@@ -109,18 +109,18 @@ def json_link(
         "answers": list(answers),
     }
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)
-    return link(f"{_file(publication.title)}.json", "application/json", text, said)
+    return link(f"{_file(publication.title)}.json", "application/json", text, label)
 
 
-def link(file: str, kind: str, text: str, said: str) -> str:
-    """Return a link that holds a whole file, so that it works without a network."""
+def link(file: str, kind: str, text: str, label: str) -> str:
+    """Return a link that contains a whole file, so that it works without a network."""
     data = b64encode(text.encode()).decode("ascii")
     return (
         f'<a download="{safe(file)}" href="data:{kind};charset=utf-8;base64,{data}">'
-        f"{safe(said)}</a>"
+        f"{safe(label)}</a>"
     )
 
 
 def _file(name: str) -> str:
-    """Return a name for a file that is one everywhere."""
+    """Return a file name that every system accepts."""
     return _UNSAFE.sub("-", name).strip("-.")[:_LONGEST] or "answer"

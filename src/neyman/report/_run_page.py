@@ -1,4 +1,4 @@
-"""The guarantee of a training as one HTML file that needs no network."""
+"""The page of a training: one HTML file that needs no network."""
 
 import json
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Final
 
 from neyman.numerics import Real, at_most, standing, text
 from neyman.printable import shortened
-from neyman.report._audit import PRIORS, best_guess, curve_section, explanation_html, said_unit
+from neyman.report._audit import PRIORS, best_guess, curve_section, explanation_html, unit_text
 from neyman.report._explain import explain
 from neyman.report._html import framed, labelled, listed, pictured, safe, table_html
 from neyman.report._language import Language, read_language, relation, translated
@@ -29,17 +29,17 @@ def run_html(
     steps_svg: str = "",
     language: str = "en",
 ) -> str:
-    """Return the page of a training: what it guarantees, what that rests on, what is wrong.
+    """Return the page of a training: its guarantee, its assumptions and its mistakes.
 
     Args:
         run: the training.
-        delta: in [0, 1), for mu and epsilon.
-        tradeoff_svg: the picture of its guarantee, an SVG element; none if left out.
-        steps_svg: the picture of epsilon along the training; none if left out.
+        delta: the delta of mu and epsilon, in [0, 1).
+        tradeoff_svg: a picture of the guarantee, an SVG element; none by default.
+        steps_svg: a picture of epsilon during the training; none by default.
         language: "en", "ko" or "zh".
 
     Raises:
-        InvalidParameter: if delta is outside, or nothing is known of a sampler.
+        InvalidParameter: if delta is out of range, or nothing is proved about a sampler.
     """
     words = read_language(language)
     page, guarantee = words.page, run_guarantee(run, words)
@@ -89,7 +89,7 @@ def _findings(found: Sequence[Finding], words: Language) -> str:
 def _terms(run: RunRecord, words: Language) -> str:
     between = relation(run.neighbors, run.unit)
     facts = {
-        "unit": said_unit(run.unit, words),
+        "unit": unit_text(run.unit, words),
         "neighbours": translated(between, words) or between,
         "records": run.records,
         "dataset": run.dataset,

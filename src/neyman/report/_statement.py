@@ -1,4 +1,4 @@
-"""What a training's guarantee means: numbers with both sides, attacks, and what it rests on."""
+"""The guarantee of a training: its numbers with both bounds, attacks, and its assumptions."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ _TUNED = (
     "choose them, and are not counted."
 )
 _IDEAL = "Ideal noise and arithmetic; what floating point adds is not counted."
-# A rate such as 0.06666666666666667 makes 150 steps a little more than 10 passes.
+# A rate such as 0.06666666666666667 would make 150 steps a little more than 10 passes.
 _ROUNDED = Fraction(1, 10**9)
 _MIXED = "where records share a gradient (batch normalisation)."
 
@@ -40,12 +40,12 @@ _MIXED = "where records share a gradient (batch normalisation)."
 @final
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What an attacker can do, rounded in its favour.
+    """An attack with its success, rounded in the attacker's favour.
 
     Attributes:
-        what: is tried.
-        most: that it reaches, with its base.
-        chance: what guessing reaches.
+        what: the attack.
+        most: the most that it achieves.
+        chance: what guessing achieves.
     """
 
     what: str
@@ -56,16 +56,16 @@ class Attack:
 @final
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a training guarantees, and all that must be said with it; `str()` is the text.
+    """The guarantee of a training, with its assumptions; `str()` is the text.
 
     Attributes:
         run: the training.
-        curve: its guarantee, or the bound of it where the training may lose less.
-        delta: probability that is set aside for mu and epsilon; None to leave them out.
+        curve: its guarantee; if the true loss may be less, the proved bound.
+        delta: the delta of mu and epsilon; None to leave them out.
         rates: false positive rates of attacks.
-        reached: an epsilon that the curve was calibrated to, at delta.
-        exactly: whether the training loses as much as the curve says, so that there are lower
-            bounds; else these are 0.
+        reached: an epsilon that the training was calibrated to, at delta.
+        exactly: whether the curve is the exact loss, so that lower bounds are known; otherwise
+            they are 0.
     """
 
     run: RunRecord
@@ -87,12 +87,12 @@ class Statement:
 
         Args:
             run: the training.
-            delta: in [0, 1), for mu and epsilon; None to leave them out.
+            delta: the delta of mu and epsilon, in [0, 1); None to leave them out.
             rates: false positive rates of attacks, in (0, 1).
             reached: an epsilon that the training was calibrated to, at delta.
 
         Raises:
-            InvalidParameter: if a number is outside, or nothing is known of a sampler.
+            InvalidParameter: if a number is out of range, or nothing is proved about a sampler.
 
         >>> from neyman.training import Phase
         >>> phase = Phase.poisson(noise_multiplier=2, sampling_probability=1, steps=4)
@@ -103,23 +103,26 @@ class Statement:
         chance = None if delta is None else exact(delta, "delta")
         if chance is not None and not 0 <= chance < 1:
             raise InvalidParameter(
-                f"delta must be in [0, 1); got {text(chance)}. Write one such as 1e-6"
+                f"delta must be in [0, 1); got {text(chance)}. Write a probability such as 1e-6"
             )
         tried = tuple(exact(rate, "rates") for rate in rates)
         if not all(0 < rate < 1 for rate in tried):
-            raise InvalidParameter("rates must be in (0, 1); write false positive rates as 0.01")
+            raise InvalidParameter(
+                "rates must be in (0, 1); got another number. Write false positive rates such as "
+                "0.01"
+            )
         wanted = None if reached is None else exact(reached, "reached")
         curve = run.curve
         bound = curve.dominating()
         return Statement(run, bound, chance, tried, wanted, exactly=bound == curve)
 
     def to_json(self) -> dict[str, object]:
-        """Return the statement; every number as its two bounds.
+        """Return the statement, JSON-able, with two bounds for every number.
 
-        `upper` null: there is none where `lower` is null too, and else none was found; `finite`
-        says whether there is one, null if that is open.
+        If `upper` is null, no bound exists when `lower` is null too; otherwise none was found.
+        `finite` is whether a bound exists, null if that is unknown.
         """
-        # mu takes longest: where the time is limited, all else comes first.
+        # Everything else comes first, because mu takes longest and the time may be limited.
         epsilon = None if self.delta is None else self._epsilon(float(self.delta))
         power = zip(self.rates, zip(*self._power(), strict=True), strict=True)
         advantage = self._sides(self.curve.advantage(bracket=True))
@@ -143,7 +146,7 @@ class Statement:
         }
 
     def __str__(self) -> str:
-        # mu takes longest: where the time is limited, the attacks come first.
+        # The attacks come first, because mu takes longest and the time may be limited.
         attacks, losses = self.attacks, self.losses
         lines = _labelled("Privacy", _columns(losses)) if losses else []
         lines.append(f"{self.attacker}:")
@@ -159,12 +162,12 @@ class Statement:
 
     @property
     def losses(self) -> list[tuple[str, str]]:
-        """The losses in words, each with what must be said beside it."""
+        """The privacy losses in words, each with a remark."""
         if self.delta is None:
             return []
         delta, words = float(self.delta), text(self.delta).replace("e-0", "e-")
         epsilon = self._epsilon(delta)
-        # Of all numbers this one takes longest; whoever limits the time has the others without it.
+        # mu takes longest, and is left out if the time limit has been reached.
         found = None if in_use().late else self.curve.mu(slack=delta, bracket=True)
         least, most = (0.0, math.inf) if found is None else (found.lower, found.upper)
         mu = (least if self.exactly else 0.0, most)
@@ -182,14 +185,14 @@ class Statement:
 
     @property
     def attacks(self) -> list[Attack]:
-        """What such an attacker can do."""
+        """The attacks of such an attacker."""
         guess = at_most(50 * (1 + Fraction(self.curve.advantage())), 5)
         best = Attack("best balanced guess", f"is right at most {guess} % of the time", "50 %")
         return [*map(_attack, self.rates, self._found()), best]
 
     def _epsilon(self, delta: float) -> tuple[float, float]:
         lower, upper = self.curve.epsilon(delta, bracket=True)
-        # The profile at the target is a proof too, and inverting it may have lost its last digit.
+        # The privacy profile at the target is also a proof; inverting it may lose the last digit.
         if self.reached is not None and self.curve.delta(float(self.reached)) <= delta:
             upper = min(upper, float(self.reached))
         return (min(lower, upper) if self.exactly else 0.0), upper
@@ -199,36 +202,36 @@ class Statement:
         return _both((lower if self.exactly else 0.0, upper))
 
     def _found(self) -> Sequence[float | Fraction]:
-        """Return the powers from above; those of chance exactly, where nothing is lost."""
+        """Return upper bounds of the powers; exactly the rates if nothing is lost."""
         return self.rates if self.curve == identity() else self._power()[1]
 
     def _power(self) -> tuple[list[float], list[float]]:
-        """Bounds of the true positive rates, all at once."""
+        """Return the bounds of the true positive rates."""
         found = self.curve.tpr([float(rate) for rate in self.rates], bracket=True)
         return found.lower.tolist(), found.upper.tolist()
 
     @property
     def protects(self) -> str:
-        """Who is protected, and what may be released."""
+        """The privacy unit, and what may be released."""
         unit = self.run.unit[:1].upper() + self.run.unit[1:]
         what = "added or removed" if self._present else "replaced by another"
         return f"{unit}, {what}. The model may be public after every step ({self.run.steps})."
 
     @property
     def assumes(self) -> list[str]:
-        """What is taken for granted."""
+        """The assumptions."""
         tuned = self.run.tuning_runs
         chosen = _TUNED.format(tuned) if tuned else _PUBLIC
         return [*self._sampling, _CLIPPED, chosen, _IDEAL, *self.run.assumptions]
 
     @property
     def wrong(self) -> list[str]:
-        """What the record shows to be wrong with the training; each leaves less, or nothing."""
+        """The mistakes that the record shows; each weakens or voids the guarantee."""
         return [f"{one.name}: {one.seen} {one.holds}" for one in doctor(self.run, delta=self.delta)]
 
     @property
     def does_not_hold(self) -> list[str]:
-        """Where the numbers do not hold."""
+        """The cases in which the numbers do not hold."""
         if self._sampling != [_SAMPLED]:
             return [_MIXED]
         times, curve = _passes(self._sampled, 1 if self._present else 2)
@@ -243,7 +246,7 @@ class Statement:
 
     @property
     def training(self) -> list[str]:
-        """The phases in words; of many the first."""
+        """The first phases, in words."""
         phases = self.run.phases
         left = len(phases) - _MOST_PHASES
         return [
@@ -270,13 +273,13 @@ class Statement:
 
 
 def _passes(phases: list[tuple[Phase, Fraction]], moves: int) -> tuple[int, TradeOff]:
-    """Return how often one record is used without sampling, and what that costs.
+    """Return how often a record is used without sampling, and the cost of that.
 
-    One use in each pass, ceil(sampling probability * steps) passes in each phase.
+    It is used once in each pass; a phase has ceil(sampling probability * steps) passes.
 
     Args:
-        phases: with their sampling probabilities.
-        moves: how many clipping norms one record moves a sum by.
+        phases: the phases with their sampling probabilities.
+        moves: how many clipping norms one record can change a sum by.
     """
     times = [math.ceil(chance * phase.steps * (1 - _ROUNDED)) for phase, chance in phases]
     uses = [
@@ -297,7 +300,7 @@ def _attack(rate: Fraction, power: float | Fraction) -> Attack:
 
 
 def _row(name: str, found: str, bounds: tuple[float, float], aside: str) -> tuple[str, str]:
-    """Return a bound in words: one that does not exist is not one that was not found."""
+    """Return a bound in words; a bound that does not exist differs from one that was not found."""
     lower, upper = bounds
     if upper < math.inf:
         return found.format(at_most(upper, 6)), f"{aside}{_from(lower)}"

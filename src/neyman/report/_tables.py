@@ -1,4 +1,4 @@
-"""Tables of a page: text that harms nobody, numbers that people can read."""
+"""Tables of a page, with escaped text and rounded numbers."""
 
 import math
 import re
@@ -16,20 +16,20 @@ __all__ = ["answer_html", "crosstab_cells", "exactly", "rows_table", "sentence_h
 _HEX: Final = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-]\d{1,4}")
 _LARGE: Final = 1000
 _PLACES: Final = 5
-# Columns that hold words of ours beside numbers.
+# Columns whose cells are words to translate.
 _OURS: Final = ("margin", "term", "probability", "share below", "column")
 
 
 def rows_table(
     head: Sequence[str], rows: Iterable[Sequence[object]], text_columns: int, caption: str = ""
 ) -> str:
-    """Return a table; the first columns hold text."""
+    """Return a table whose first columns are text."""
     cells = [[_number(cell) for cell in row] for row in rows]
     return table_html(head, cells, texts=text_columns, caption=caption)
 
 
 def table_of(columns: Mapping[str, Sequence[object]], text_columns: int) -> str:
-    """Return a table of columns of equal length, each with the same decimals throughout."""
+    """Return a table of columns, each with equal decimals in all rows."""
     return table_html(list(columns), _lined(columns, text_columns), texts=text_columns)
 
 
@@ -41,14 +41,14 @@ def answer_html(
     caption: str = "",
     hidden: bool = False,
 ) -> str:
-    """Return an answer as it is presented: rows that noise alone could have made are grey.
+    """Return the table of an answer; rows that noise alone could have made are grey.
 
     Args:
         table: the answer.
         language: "en", "ko" or "zh".
-        own: heads that somebody else wrote, which stay as they are.
-        caption: what screen readers read out first.
-        hidden: whether it is there for them alone.
+        own: heads written by the user, which are not translated.
+        caption: the caption.
+        hidden: whether only screen readers get the caption.
     """
     words = read_language(language)
     shown = table_html(
@@ -66,7 +66,7 @@ def answer_html(
 
 
 def crosstab_cells(table: AnswerTable, words: Language) -> list[str]:
-    """Return the numbers of a contingency table, each with its interval below it, as HTML."""
+    """Return the numbers of a contingency table, each with its interval below, as HTML."""
     value = next(place for place, head in enumerate(table.heads) if head.value)
     ends = [place for place, head in enumerate(table.heads) if head.above is not None]
     found: list[str] = []
@@ -79,7 +79,7 @@ def crosstab_cells(table: AnswerTable, words: Language) -> list[str]:
 
 
 def exactly(record: Mapping[str, object], caption: str, words: Language) -> str:
-    """Return a record as a table of its names and values, numbers in decimals."""
+    """Return a record as a table of names and values, with decimal numbers."""
     head = words.page["name"], words.page["value"]
     table = table_html(head, list(_flat(record, "")), texts=2, caption=caption)
     return table if words.name == "en" else f'<div lang="en">{table}</div>'
@@ -110,20 +110,20 @@ def _written(value: object) -> str:
 
 
 def _head_text(text: str, words: Language) -> str:
-    """Return words of ours in a language; as they are where they are not known."""
+    """Return a translated text; the text itself if there is no translation."""
     return words.columns.get(text) or translated(text, words) or text
 
 
 def sentence_html(text: str, words: Language) -> str:
-    """Return a sentence of ours as HTML: in the language, or in English and marked as such."""
+    """Return a sentence as HTML, translated, or else in English and marked as such."""
     found = translated(text, words)
     return f'<span lang="en">{safe(text)}</span>' if found is None else safe(found)
 
 
 def _one_line(head: Head, words: Language, own: Collection[str]) -> str:
-    """Return a head with its unit of measure; what a column is called stays as it is.
+    """Return a head with its unit of measure; labels from the user are not translated.
 
-    The ends of an interval are in the unit of the number beside them.
+    The ends of an interval have the unit of the number beside them.
     """
     ours = (not head.key or head.name in _OURS) and head.words not in own
     name = _head_text(head.words, words) if ours else head.words
@@ -131,7 +131,7 @@ def _one_line(head: Head, words: Language, own: Collection[str]) -> str:
 
 
 def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:
-    """Return the cells of a row, those that hold words of ours in the language."""
+    """Return the cells of a row, with their words translated."""
     found = table.rows[row]
     left_out = found.state.left_out
     return [
@@ -141,9 +141,9 @@ def _cells(table: AnswerTable, row: int, words: Language) -> list[str]:
 
 
 def _lined(columns: Mapping[str, Sequence[object]], texts: int) -> list[tuple[str, ...]]:
-    """Return the rows; the numbers of a column have the same decimals, so that they line up.
+    """Return the rows; the numbers of a column have equal decimals, so that they line up.
 
-    Keys stay as they are: a year is no quantity.
+    Keys are not formatted: a year is not a quantity.
     """
     cells = list(columns.values())
     keys = [[str(cell) for cell in column] for column in cells[:texts]]
@@ -154,7 +154,7 @@ def _column(cells: Sequence[object]) -> list[str]:
     sizes = [abs(x) for x in cells if isinstance(x, float) and math.isfinite(x)]
     if not sizes or all(size == round(size) for size in sizes):
         return [_whole(cell) for cell in cells]
-    # Five figures of the largest.
+    # The largest number gets five figures.
     largest = max(sizes)
     places = max(0, _PLACES - 1 - math.floor(math.log10(largest))) if largest else 0
     if largest < 10**-_PLACES:

@@ -1,4 +1,4 @@
-"""What the guarantee of a training rests on, in the reader's language."""
+"""The guarantee of a training, with its assumptions in the reader's language."""
 
 from neyman.numerics import text
 from neyman.printable import shortened
@@ -13,12 +13,12 @@ _LONGEST = 300
 
 
 def run_guarantee(run: RunRecord, words: Language) -> Guarantee:
-    """Return the guarantee of a training with its assumptions in a language.
+    """Return the guarantee of a training, with its assumptions in a language.
 
-    Where the training may lose less than is proved, it is the bound alone.
+    If the true loss may be less than the proved one, the guarantee is the proved bound.
 
     Raises:
-        InvalidParameter: if nothing is known of a sampler.
+        InvalidParameter: if nothing is proved about a sampler.
     """
     return Guarantee(
         curve=run.curve.dominating(),
@@ -29,22 +29,22 @@ def run_guarantee(run: RunRecord, words: Language) -> Guarantee:
 
 
 def _assumptions(run: RunRecord, words: Language) -> list[str]:
-    said = [_phase(phase, words) for phase in run.phases[:_MOST_PHASES]]
+    sentences = [_phase(phase, words) for phase in run.phases[:_MOST_PHASES]]
     left = len(run.phases) - _MOST_PHASES
     if left > 0:
-        said.append(words.say("training_more", {"count": Numeral(str(left))}))
+        sentences.append(words.say("training_more", {"count": Numeral(str(left))}))
     chances = [phase.sampling_probability for phase in run.phases]
     known = zip(run.phases, chances, strict=True)
     if any(phase.steps and chance is not None and 0 < chance < 1 for phase, chance in known):
-        said.append(words.say("training_sampled", {}))
+        sentences.append(words.say("training_sampled", {}))
     if None in chances:
-        said.append(words.say("training_chosen", {}))
-    said.append(words.say("training_gradient", {}))
+        sentences.append(words.say("training_chosen", {}))
+    sentences.append(words.say("training_gradient", {}))
     if run.tuning_runs:
-        said.append(words.say("training_tuned", {"count": Numeral(str(run.tuning_runs))}))
+        sentences.append(words.say("training_tuned", {"count": Numeral(str(run.tuning_runs))}))
     else:
-        said.append(words.say("training_public", {}))
-    return [*said, words.say("training_ideal", {})]
+        sentences.append(words.say("training_public", {}))
+    return [*sentences, words.say("training_ideal", {})]
 
 
 def _phase(phase: Phase, words: Language) -> str:

@@ -1,4 +1,4 @@
-"""One object for a table, its unit and its budget: ask, preview, release, report."""
+"""A session: one object for a table, its privacy unit and its budget."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from neyman.session._page import page_of as page_of
     from neyman.session._plan import Planned as Planned
 
-# Loaded at their first use: what released functions are made of takes longer than a first count.
+# Imported when first used: released functions take longer to import than a count takes to run.
 _HOME_OF = {
     "FunctionRelease": "_functions",
     "FunctionReleases": "_functions",
@@ -40,7 +40,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load a name at its first use."""
+    """Import a name when it is first used."""
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -1,4 +1,4 @@
-"""What people write in place of the objects that the rooms below take."""
+"""Short forms that users may write for units, budgets, groups and bounds."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -24,7 +24,7 @@ __all__ = [
     "unit_of",
 ]
 
-# Of the range of a column: in steps of at least so many parts its values are told apart.
+# The least number of steps of a grid in the range of a column.
 _STEPS: Final = 1000
 
 Ends: TypeAlias = tuple[Real, Real] | tuple[Real, Real, Real]
@@ -35,11 +35,11 @@ By: TypeAlias = (
 
 
 def complete_of(columns: Sequence[str], table: Table) -> frozenset[str]:
-    """Return the columns that have a value in every row.
+    """Return the columns that are declared to have a value in every row.
 
     Raises:
-        InvalidParameter: if they are no list.
-        UnknownColumn: if the table lacks one.
+        InvalidParameter: if they are not a list.
+        UnknownColumn: if the table does not have one.
     """
     check_list("complete", columns, 'a list of columns, such as complete=["minutes"]')
     for column in columns:
@@ -50,16 +50,15 @@ def complete_of(columns: Sequence[str], table: Table) -> frozenset[str]:
 def unit_of(
     unit: object, max_rows: int | None, max_rows_per: Mapping[str | tuple[str, ...], int]
 ) -> Unit:
-    """Return who is protected.
+    """Return the privacy unit.
 
     Raises:
-        InvalidParameter: if nobody is named, or limits are given of what has its own.
+        InvalidParameter: if there is none, or limits are given for a unit that has its own.
     """
     if unit is None:
         raise InvalidParameter(
-            "unit must say whom the table protects; none was given. Write "
-            'unit="patient", max_rows=5 for all rows of one patient, or unit=ny.Rows() where each '
-            "row is a person of its own"
+            'unit must be the privacy unit; none was given. Write unit="patient", max_rows=5 to '
+            "protect all rows of one patient, or unit=ny.Rows() if each row is a person of its own"
         )
     if isinstance(unit, str | ForeignKey):
         return Entity(unit, max_rows, max_rows_per)
@@ -68,12 +67,12 @@ def unit_of(
             return unit
         if isinstance(unit, Rows):
             raise InvalidParameter(
-                f"max_rows={max_rows} was given with unit=Rows(), where one row is one unit. "
-                'Leave max_rows out, or write unit="column", the column that names the unit'
+                f"max_rows needs a column as unit; got max_rows={max_rows} with unit=Rows(), where "
+                'each row is a unit. Leave max_rows out, or write unit="column"'
             )
         raise InvalidParameter(
-            f"max_rows={max_rows} was given beside {unit!r}, which has limits of its own. Write "
-            'them in one place: unit="column", max_rows=...'
+            f"limits must be given once; got max_rows={max_rows} beside {unit!r}. Write "
+            'unit="column", max_rows=...'
         )
     raise InvalidParameter(
         f"unit must be a column's name, Rows() or Entity(...); got a {type(unit).__name__}. Write "
@@ -89,21 +88,21 @@ def cap_given(
     rho: Real | None,
     delta_aside: Real | None,
 ) -> TradeOff | None:
-    """Return the budget, in whichever words it is given; None where none is.
+    """Return the budget, however it is given; None if none is.
 
     Raises:
         InvalidParameter: if several are given, or delta without epsilon.
     """
     given = {"budget": budget, "mu": mu, "epsilon": epsilon, "rho": rho}
-    said = [name for name, value in given.items() if value is not None]
-    if len(said) > 1:
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
         raise InvalidParameter(
-            f"the budget must be given once; got {' and '.join(said)}. Write one of "
+            f"the budget must be given once; got {' and '.join(names)}. Write one of "
             "budget=ny.gdp(1), mu=1, epsilon=3 with delta=1e-6, or rho=0.5"
         )
     if delta is not None and epsilon is None:
         raise InvalidParameter(
-            "delta goes with epsilon; got delta alone. Write such as epsilon=3, delta=1e-6"
+            "delta needs epsilon; got delta alone. Write such as epsilon=3, delta=1e-6"
         )
     if budget is not None and not isinstance(budget, TradeOff):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(
@@ -116,10 +115,10 @@ def cap_given(
 
 
 def groups_of(by: By) -> Keys | UnknownKeys | None:
-    """Return the groups: those of a mapping are declared, those of names alone unknown.
+    """Return groups: a mapping declares them, and column names alone leave them to be found.
 
     Raises:
-        InvalidParameter, InvalidTable: if they are no such thing.
+        InvalidParameter, InvalidTable: if they are anything else.
     """
     match by:
         case None | Keys() | UnknownKeys():
@@ -132,23 +131,23 @@ def groups_of(by: By) -> Keys | UnknownKeys | None:
             return UnknownKeys(*by)
         case _:
             raise InvalidParameter(
-                f"by must name columns; got {type(by).__name__}. Write the groups of each column, "
-                'by={"ward": ["north", "south"]}, or its name alone, by="ward", for groups that '
-                "nobody declared"
+                f"by must be groups or column names; got {type(by).__name__}. Write the groups of "
+                'each column, by={"ward": ["north", "south"]}, or its name alone, by="ward", to '
+                "find the groups"
             )
 
 
 def declared_groups(by: By) -> Keys | None:
-    """Return declared groups, for what takes no others.
+    """Return declared groups, for questions that take no others.
 
     Raises:
-        InvalidParameter: if nobody declared them.
+        InvalidParameter: if the groups are not declared.
     """
     groups = groups_of(by)
     if isinstance(groups, UnknownKeys):
         raise InvalidParameter(
-            f"by must say which groups there are; got by={by!r}. Write them all, "
-            'by={"ward": ["north", "south"]}, or find them by a count first'
+            f"by must declare the groups of this question; got by={by!r}. Write them all, "
+            'by={"ward": ["north", "south"]}; a count can find them first'
         )
     return groups
 
@@ -156,15 +155,15 @@ def declared_groups(by: By) -> Keys | None:
 def bounds_of(ranges: Ranges, table: Table) -> dict[str, Bounds]:
     """Return the bounds of columns.
 
-    Two ends without a grid have the steps of 1 in a column of whole numbers, and otherwise the
-    largest of 1, 2 or 5 times a power of ten that goes at least 1,000 times into the range.
+    Without a grid, the grid is 1 in a column of whole numbers, and otherwise the largest of 1, 2 or
+    5 times a power of ten with at least 1,000 steps in the range.
 
     Args:
-        ranges: by column, Bounds, or (lower, upper), or (lower, upper, grid).
-        table: whose columns they are.
+        ranges: `Bounds`, (lower, upper) or (lower, upper, grid), by column.
+        table: the table that has the columns.
 
     Raises:
-        InvalidParameter: if they are no bounds.
+        InvalidParameter: if they are anything else.
     """
     return {name: _bounds(name, given, table) for name, given in ranges.items()}
 
@@ -189,10 +188,10 @@ def _bounds(name: str, given: object, table: Table) -> Bounds:
 
 
 def _grid(name: str, lower: Fraction, upper: Fraction, *, whole: bool) -> Fraction:
-    """Return steps that divide both ends.
+    """Return a grid that divides both ends.
 
     Raises:
-        InvalidParameter: if there are no such steps of 1, 2 or 5 times a power of ten.
+        InvalidParameter: if no 1, 2 or 5 times a power of ten does.
     """
     if whole and lower.denominator == upper.denominator == 1:
         return Fraction(1)
@@ -203,6 +202,6 @@ def _grid(name: str, lower: Fraction, upper: Fraction, *, whole: bool) -> Fracti
         if step <= most and (lower / step).denominator == (upper / step).denominator == 1:
             return step
     raise InvalidParameter(
-        f"no round grid divides the bounds of {name!r}; write "
-        f'bounds={{"{name}": (lower, upper, grid)}} with a grid that divides both'
+        f"a grid must divide both bounds of {name!r}; no round number does. Write "
+        f'bounds={{"{name}": (lower, upper, grid)}} with a grid of your own'
     )

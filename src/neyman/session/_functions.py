@@ -1,32 +1,37 @@
-"""A release of a function, read as well as it can be."""
+"""Functions of a session: the domain of a question, and the function that a release gives."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 
 import numpy.typing as npt
 
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.functional import (
+    Box,
     DensityFunction,
+    Domain,
     Function,
     Functions,
+    Interval,
     RegressionCurve,
     RegressionFit,
+    Side,
     SurvivalCurve,
     function,
     functions,
 )
+from neyman.functional._bases._domain import Outside
 from neyman.functional._functions import Key
-from neyman.numerics import Array
+from neyman.numerics import Array, Real
 from neyman.released import Guarantee, Release, Spending, pandas_frame
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FunctionRelease", "FunctionReleases", "functions_of"]
+__all__ = ["FunctionRelease", "FunctionReleases", "domain_of", "functions_of", "side_of"]
 
 Best: TypeAlias = DensityFunction | RegressionFit | SurvivalCurve
 
@@ -34,15 +39,15 @@ Best: TypeAlias = DensityFunction | RegressionFit | SurvivalCurve
 @final
 @dataclass(frozen=True)
 class FunctionRelease(Displayed):
-    """A released function at its best reading. All that it does is free post-processing.
+    """A released function. Everything it computes is post-processing, which is free.
 
-    A density, or a map of several columns, is read with the least estimated error; a regression as
-    a Gaussian process; a survival curve as it is. Whatever that reading has, this has:
-    `survival.until`, `density.mean()`.
+    `best` is the function that its values come from: a density, or a map of several columns, with
+    the least estimated error; a regression as a Gaussian process; a survival curve unchanged. Every
+    attribute of `best` is also an attribute here: `survival.until`, `density.mean()`.
 
     Attributes:
-        release: what the ledger holds, with the guarantee and what it cost.
-        found: what `functional.function` makes of it.
+        release: the release in the ledger, with its guarantee and its cost.
+        found: the result of `functional.function(release)`.
     """
 
     release: Release
@@ -68,10 +73,10 @@ class FunctionRelease(Displayed):
         return self.best(x)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the function at its best reading has, such as `until` of a survival curve.
+        """Return an attribute of `best`, such as `until` of a survival curve.
 
         Raises:
-            AttributeError: if it has no such thing.
+            AttributeError: if `best` has no such attribute.
             InvalidParameter: if the noise hides the function.
         """
         if name.startswith("_"):
@@ -79,15 +84,15 @@ class FunctionRelease(Displayed):
         best = self.best
         if name not in dir(best):
             has = ", ".join(one for one in dir(best) if not one.startswith("_"))
-            raise AttributeError(f"a {self.found.kind} has no {name!r}; at its best reading: {has}")
+            raise AttributeError(f"a {self.found.kind} has no {name!r}; it has {has}")
         return getattr(best, name)
 
     @cached_property
     def best(self) -> Best:
-        """The function that the values are read from.
+        """The function that the values come from.
 
         Raises:
-            InvalidParameter: if the noise hides it.
+            InvalidParameter: if the noise hides the function.
         """
         self.found.require_records(self.release.confidence)
         match self.found:
@@ -97,30 +102,30 @@ class FunctionRelease(Displayed):
                 return self.found
             case _:
                 raise InvalidParameter(
-                    f"a {self.found.kind} has no reading of its own here; write .raw, the function "
-                    "as it was released"
+                    f"`best` must be a density, a regression or a survival curve; got a "
+                    f"{self.found.kind}. Write .raw, the function as it was released"
                 )
 
     @property
     def raw(self) -> Function:
-        """The function as it was released: of a density the kernel estimate, hardly smoothed."""
+        """The function as it was released; for a density, the kernel estimate."""
         return self.found.raw if isinstance(self.found, DensityFunction) else self.found
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of this release alone."""
+        """The guarantee of this release alone."""
         return self.release.guarantee
 
     @property
     def spending(self) -> Spending:
-        """What it cost and what remains."""
+        """The cost of this release, and what remains of the budget."""
         return self.release.spending
 
     def quantile(self, q: npt.ArrayLike) -> Array:
         """Return the quantiles of a density of one column, or the times of a survival curve.
 
         Raises:
-            InvalidParameter: if it has none, or the noise hides it.
+            InvalidParameter: if the function has none, or the noise hides it.
         """
         match self.best:
             case SurvivalCurve() as best:
@@ -134,7 +139,7 @@ class FunctionRelease(Displayed):
         """Return the distribution function of a density of one column.
 
         Raises:
-            InvalidParameter: if it has none, or the noise hides it.
+            InvalidParameter: if the function has none, or the noise hides it.
         """
         match self.best:
             case DensityFunction(sides=[_]) as best:
@@ -143,10 +148,10 @@ class FunctionRelease(Displayed):
                 raise self._lacks("distribution function")
 
     def plot(self) -> "Figure":
-        """Draw it with its bands.
+        """Draw the function with its bands.
 
         Raises:
-            InvalidParameter: if the noise hides it.
+            InvalidParameter: if the noise hides the function.
             MissingExtra: if matplotlib is not installed.
         """
         return self.release.plot()
@@ -159,32 +164,32 @@ class FunctionRelease(Displayed):
         """Return the values with their bands as a `pandas.DataFrame`.
 
         Raises:
-            InvalidParameter: if the noise hides it.
+            InvalidParameter: if the noise hides the function.
             MissingExtra: if pandas is not installed.
         """
         from neyman.report import read_off
 
-        read, hidden, _ = read_off(self.release)
-        if read is None:
+        values, hidden, _ = read_off(self.release)
+        if values is None:
             raise InvalidParameter(" ".join(hidden) or "this function has no table of values")
-        return pandas_frame(read, {})
+        return pandas_frame(values, {})
 
     def _lacks(self, what: str) -> InvalidParameter:
         return InvalidParameter(
-            f"a {self.found.kind} has no {what}; write .best or .raw for what it has"
+            f"a {self.found.kind} has no {what}. Write .best or .raw, and use what it has"
         )
 
 
 @final
 @dataclass(frozen=True)
 class FunctionReleases(Displayed, Mapping[Key, FunctionRelease]):
-    """A function for each group of one release.
+    """The functions of a release, one for each group.
 
-    Of groups by one column, the key alone finds its function too.
+    If the groups are those of one column, you can write the key without a tuple.
 
     Attributes:
-        release: what the ledger holds.
-        found: what `functional.functions` makes of it.
+        release: the release in the ledger.
+        found: the result of `functional.functions(release)`.
     """
 
     release: Release
@@ -192,7 +197,7 @@ class FunctionReleases(Displayed, Mapping[Key, FunctionRelease]):
 
     @cached_property
     def by_key(self) -> Mapping[Key, FunctionRelease]:
-        """The functions, each at its best reading."""
+        """The functions, by the keys of their groups."""
         return {key: FunctionRelease(self.release, one) for key, one in self.found.items()}
 
     def __getitem__(self, key: Key | str | int | bool) -> FunctionRelease:
@@ -206,7 +211,9 @@ class FunctionReleases(Displayed, Mapping[Key, FunctionRelease]):
             some = ", ".join(
                 repr(key[0] if len(key) == 1 else key) for key in list(self.by_key)[:3]
             )
-            raise InvalidParameter(f"{key!r} is no group of this release; write such as {some}")
+            raise InvalidParameter(
+                f"key must be a group of this release; got {key!r}. Write such as {some}"
+            )
         return found
 
     def __iter__(self) -> Iterator[Key]:
@@ -224,7 +231,46 @@ class FunctionReleases(Displayed, Mapping[Key, FunctionRelease]):
 
 
 def functions_of(release: Release) -> FunctionRelease | FunctionReleases:
-    """Return what was released as a function, or as one for each group."""
+    """Return the function of a release, or one for each of its groups."""
     if not release.question.grouped:
         return FunctionRelease(release, function(release))
     return FunctionReleases(release, functions(release))
+
+
+def domain_of(domain: object, outside: Outside = "count") -> Domain | None:
+    """Return a domain; for two ends, the interval between them.
+
+    Args:
+        domain: a `Side` or `Box`; two ends; one of these for each column; or None.
+        outside: how the interval treats values outside.
+
+    Raises:
+        InvalidParameter: if it is anything else.
+    """
+    if domain is None or isinstance(domain, Side | Box):
+        return domain
+    listed = isinstance(domain, tuple | list)
+    given = tuple(cast("Sequence[object]", domain)) if listed else ()
+    if len(given) == 2 and not any(isinstance(end, tuple | list | Side) for end in given):
+        lower, upper = cast("tuple[Real, Real]", given)
+        return Interval(lower, upper, outside=outside)
+    if not given:
+        raise InvalidParameter(
+            f"domain must be two ends; got {type(domain).__name__}. Write domain=(0, 240), "
+            'Interval(0, 240, outside="drop") or Circle(24)'
+        )
+    return Box(*cast("list[Side]", [domain_of(side, "clip") for side in given]))
+
+
+def side_of(domain: object) -> Side | None:
+    """Return the domain of one column.
+
+    Raises:
+        InvalidParameter: if it is anything else.
+    """
+    found = domain_of(domain, "clip")
+    if found is not None and not isinstance(found, Side):
+        raise InvalidParameter(
+            f"domain must be of one column; got {len(found.sides)} sides. Write domain=(0, 240)"
+        )
+    return found

@@ -1,4 +1,4 @@
-"""A session, opened."""
+"""Opens a session."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -37,37 +37,38 @@ def open(  # noqa: A001
     memory_limit: str | None = None,
     temporary_directory: str | Path | None = None,
 ) -> Session:
-    """Open a table to be asked, and the ledger that pays; no row is read.
+    """Open a table, with its privacy unit and the ledger that pays for releases; no row is read.
 
     Args:
         source: as for `open_table`: the path of a .parquet or .csv file, a list, pattern or folder
             of them, a data frame, or a table of a database.
-        unit: whom to protect: the column that names the unit, `Rows()` where each row is one, or
-            a `Unit` with its limits.
-        max_rows: with a column: the most rows of one unit that count in an answer.
-        max_rows_per: with a column: limits of groupings, as for `Entity`.
-        bounds: of columns that are added up: (lower, upper), (lower, upper, grid) or `Bounds`. Two
-            ends have steps of 1 in a column of whole numbers, and else the largest of 1, 2 or 5
-            times a power of ten that goes 1,000 times into the range.
-        complete: columns that have a value in every row, so that the count beside their mean is the
-            count of all rows. No privacy rests on it: if it is wrong, counts are combined on a page
-            that are not of the same rows.
-        name: of data in memory or in Spark, which have none; stands for them in the ledger.
-        budget: all that the ledger may ever spend, such as `gdp(1)`; or one of
-        mu: the same in Gaussian differential privacy;
-        epsilon: with delta, or alone for pure differential privacy;
+        unit: the privacy unit: the column that names it, `Rows()` if each row is a unit, or a
+            `Unit` with its limits.
+        max_rows: with a column as unit: the most rows of one unit that count in an answer.
+        max_rows_per: with a column as unit: limits for groupings, as for `Entity`.
+        bounds: the range of each column that is added up: (lower, upper), (lower, upper, grid) or
+            `Bounds`. Without a grid, the grid is 1 in a column of whole numbers, and otherwise the
+            largest of 1, 2 or 5 times a power of ten with at least 1,000 steps in the range.
+        complete: columns that have a value in every row. The count beside their mean is then the
+            count of all rows. Privacy does not depend on it: if it is wrong, a page combines
+            counts of different rows.
+        name: the name of the data in the ledger; needed for data in memory or in Spark.
+        budget: the total budget of the ledger, such as `gdp(1)`; or one of
+        mu: the budget in Gaussian differential privacy;
+        epsilon: the budget in pure differential privacy, or with delta;
         delta: with epsilon;
-        rho: in zero-concentrated differential privacy: it is spent as mu = sqrt(2 rho).
-        ledger: path of its file, which is created if it is not there; or a PostgreSQL URL. A
-            ledger that exists needs no budget.
-        delta_aside: how much of the delta is set aside for tails of releases, and for groups that
-            nobody declared; as for `Ledger.open`.
+        rho: the budget in zero-concentrated differential privacy, which is spent as
+            mu = sqrt(2 rho).
+        ledger: the path of the ledger's file, which is created if it does not exist; or a
+            PostgreSQL URL. A ledger that exists needs no budget.
+        delta_aside: the part of delta that is set aside for tails of releases and for undeclared
+            groups, as for `Ledger.open`.
         memory_limit: as for `open_table`.
         temporary_directory: as for `open_table`.
 
     Raises:
         InvalidParameter: if the unit or the budget is missing or unusable, or there is a budget
-            and no ledger.
+            but no ledger.
         InvalidTable, UnknownColumn, MissingExtra: as `open_table`.
         LedgerMismatch: if the ledger was created with another budget or unit.
         LedgerUnavailable, LedgerCorrupt: if it cannot be used.
@@ -76,8 +77,8 @@ def open(  # noqa: A001
     cap = cap_given(budget, mu, epsilon, delta, rho, delta_aside)
     if cap is not None and ledger is None:
         raise InvalidParameter(
-            "a budget is kept in a ledger, a file that outlives this process; none was given. "
-            'Write ledger="my.ledger" beside the budget'
+            "a budget needs a ledger, a file that outlives this process; none was given. Write "
+            'ledger="my.ledger" beside the budget'
         )
     table = open_table(
         source,

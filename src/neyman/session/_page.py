@@ -1,4 +1,4 @@
-"""The page of what was released, with its pictures, from a spec as from a session."""
+"""The report page of a publication, with its pictures."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -12,20 +12,20 @@ from neyman.report import crosstab_of, html, read_language, translated
 
 __all__ = ["page_of", "write_page"]
 
-# One number needs no picture; of more groups nobody could read one, and the table has them all.
+# One number needs no picture, and a picture of more groups cannot be read; the table has them all.
 _FEWEST_DRAWN: Final = 2
 _MOST_DRAWN: Final = 60
-# Of more cells and sums, the table down and across says more than a picture of its rows.
+# With more cells than this, the crosstab table is easier to read than a picture.
 _MOST_CROSSED: Final = 20
-# In inches: as wide as its text can be read on a phone.
+# In inches, so that the text can be read on a phone.
 _WIDTH: Final = 4.8
 
 
 def write_page(path: Path, publication: Publication) -> Path:
-    """Write the page, whole or not at all, and return where.
+    """Write the page, whole or not at all, and return its path.
 
     Raises:
-        InvalidParameter: if the path cannot be written to, or the file there is no page.
+        InvalidParameter: if the path cannot be written to, or has a file that is no page.
     """
     check_page("path", path, frozenset(publication.ledger.files))
     write_text(path, page_of(publication))
@@ -34,12 +34,11 @@ def write_page(path: Path, publication: Publication) -> Path:
 
 def page_of(publication: Publication) -> str:
     """Return the report page with a picture of each release that has one."""
-    words = read_language(publication.presentation.language)
-
+    language = read_language(publication.presentation.language)
     own = publication.presentation.words
 
-    def said(text: str) -> str:
-        return text if text in own else translated(text, words) or text
+    def words(text: str) -> str:
+        return text if text in own else translated(text, language) or text
 
     pictures: dict[str, str] = {}
     for shown in publication.presented():
@@ -48,8 +47,8 @@ def page_of(publication: Publication) -> str:
             continue
         if groups > _MOST_CROSSED and crosstab_of(shown) is not None:
             continue
-        # Of a function that its noise hides, or that has no picture, the page says the rest.
+        # A function that its noise hides, or that has no picture, is described in words.
         with suppress(InvalidParameter):
-            pictures[shown.name] = to_svg(released(shown), width=_WIDTH, words=said)
-    curve = to_svg(tradeoff(publication.total), width=_WIDTH, words=said)
+            pictures[shown.name] = to_svg(released(shown), width=_WIDTH, words=words)
+    curve = to_svg(tradeoff(publication.total), width=_WIDTH, words=words)
     return html(publication, tradeoff_svg=curve, release_svgs=pictures)

@@ -1,4 +1,4 @@
-"""Several questions that share a budget, priced together before the first is charged."""
+"""A plan: questions that share a budget, priced together before the first is charged."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +12,7 @@ from neyman.errors import InvalidParameter
 from neyman.mechanisms import noise_charged
 from neyman.numerics import Real, exact
 from neyman.publish import Plan, PlanPreview, Step, publish
-from neyman.session._answer import Answer, answer_of
-from neyman.session._question import Question
+from neyman.session._question import Answer, Question, answer_of
 from neyman.session._spends import check_share
 
 if TYPE_CHECKING:
@@ -28,11 +27,11 @@ __all__ = ["Planned", "planned"]
 @final
 @dataclass(frozen=True, slots=True)
 class Planned(Displayed):
-    """Questions by their ids, each with its part of the budget. Nothing has been charged.
+    """Questions by id, each with its part of the budget. Nothing has been charged.
 
     Attributes:
-        plan: as `publish.publish` takes it.
-        session: whose ledger pays.
+        plan: the plan in the form that `publish.publish` takes.
+        session: the session whose ledger pays.
     """
 
     plan: Plan
@@ -48,24 +47,24 @@ class Planned(Displayed):
         like: object = None,
         spread: Mapping[str, tuple[Real, Real]] = MappingProxyType({}),
     ) -> PlanPreview:
-        """Say what each would cost and how large its noise would be; no private row is read.
+        """Return the price and the size of the noise of each question; no private row is read.
 
         Args:
-            records: a public number of rows of the table, or several.
-            like: public rows like the private ones.
-            spread: by column, a mean and a standard deviation, a public guess.
+            records: a public estimate of the number of rows, or several.
+            like: public rows that resemble the private ones.
+            spread: a public estimate of the mean and the standard deviation, by column.
         """
         return self.plan.preview(records=records, like=like, spread=spread)
 
     def release(self) -> dict[str, Answer]:
-        """Charge, answer and store all that the ledger does not hold yet.
+        """Charge, answer and store every question whose answer the ledger does not have yet.
 
         Returns:
-            By id, what `Question.release` would.
+            The answers of `Question.release`, by id.
 
         Raises:
-            BudgetExceeded: if they do not fit together; nothing has been charged then.
-            EntryConflict: if an id stands for something else in the ledger.
+            BudgetExceeded: if the budget does not suffice for all; nothing has been charged.
+            EntryConflict: if an id belongs to another question in the ledger.
         """
         found = publish(self.plan)
         return {
@@ -81,24 +80,28 @@ def planned(
     weights: Mapping[str, Real],
     share: Real,
 ) -> Planned:
-    """Divide a share of the ledger's budget over questions, by their weights.
+    """Divide a share of the ledger's budget among questions, in proportion to their weights.
 
     Raises:
-        InvalidParameter: if there is no question, a weight is of none of them or is not positive,
-            the share is not in (0, 1], or the groups of one are unknown.
+        InvalidParameter: if there is no question, a weight has an unknown id or is not positive,
+            the share is not in (0, 1], or the groups of a question are not declared.
     """
     part = check_share("share", share)
     if not questions:
-        raise InvalidParameter("a plan needs questions; got none. Write {id: question, ...}")
+        raise InvalidParameter(
+            "a plan needs at least one question; got none. Write {id: question, ...}"
+        )
     for name in weights:
         if name not in questions:
             raise InvalidParameter(
-                f"weights must be of questions in the plan; got {name!r}. "
+                f"weights must have ids of the plan; got {name!r}. "
                 f"Write some of {', '.join(map(repr, questions))}"
             )
     sizes = {name: exact(weights.get(name, 1), f"weights[{name!r}]") for name in questions}
     if min(sizes.values()) <= 0:
-        raise InvalidParameter("weights must be positive; leave a question out of the plan instead")
+        raise InvalidParameter(
+            "weights must be positive; got 0 or less. Leave the question out of the plan instead"
+        )
     ledger = session.paying
     whole = part * ledger.capacity / sum(sizes.values(), Fraction(0))
     return Planned(

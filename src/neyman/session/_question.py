@@ -1,9 +1,9 @@
-"""A question of a session: look at it, preview it, release it."""
+"""A question of a session, which you can preview and release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 from neyman.aggregate import Aggregate, IntArray
 from neyman.calls import plain_calls_of
@@ -12,28 +12,29 @@ from neyman.divided import SHARE
 from neyman.door import release
 from neyman.mechanisms import Mechanism
 from neyman.numerics import Real
+from neyman.released import RecordedQuestion, Release
 from neyman.sensitivity import Sensitivity
-from neyman.session._answer import Answer, answer_of
 from neyman.session._spends import Spends
 
 if TYPE_CHECKING:
     from neyman.publish import Preview
+    from neyman.session._functions import FunctionRelease, FunctionReleases
     from neyman.session._session import Session
 
-from neyman.released import RecordedQuestion
+__all__ = ["Answer", "Question", "answer_of"]
 
-__all__ = ["Question"]
+Answer: TypeAlias = "Release | FunctionRelease | FunctionReleases"
 
 
 @plain_calls_of
 @final
 @dataclass(frozen=True, slots=True)
 class Question(Displayed):
-    """A question of a table, checked against its columns and types, and not yet asked.
+    """A question about a table, checked against its columns and types, and not yet released.
 
     Attributes:
-        aggregate: the question itself, as `neyman.release` takes it.
-        session: whose ledger pays.
+        aggregate: the question in the form that `neyman.release` takes.
+        session: the session whose ledger pays.
     """
 
     aggregate: Aggregate
@@ -43,22 +44,22 @@ class Question(Displayed):
         question = RecordedQuestion.of(self.aggregate.query)
         of = ", ".join(question.columns[:1] if question.own else question.columns)
         return (
-            f"<{question.statistic}{of and f' of {of}'}, not asked yet; protects "
+            f"<{question.statistic}{of and f' of {of}'}, not released yet; protects "
             f"{self.aggregate.unit}>"
         )
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """How far one unit can move the exact integers of the answer."""
+        """How much one unit can change the exact integers of the answer."""
         return self.aggregate.sensitivity
 
     @property
     def sql(self) -> str | None:
-        """The statement that would be run; None where there is none."""
+        """The SQL statement of the question; None if it has none."""
         return None if self.aggregate.sql is None else self.aggregate.sql()
 
     def compute(self) -> IntArray:
-        """Return the exact integers. NOT private: for tests on rows that you may look at."""
+        """Return the exact integers. NOT private: only for tests on rows that you may see."""
         return self.aggregate.compute()
 
     def noise(
@@ -71,7 +72,7 @@ class Question(Displayed):
         noise: str | Mechanism | None = None,
         delta: Real | None = None,
     ) -> Mechanism:
-        """Return the noise that spends a budget, given as for `release`."""
+        """Return the mechanism that spends a budget, given as for `release`."""
         spends = Spends(mu=mu, epsilon=epsilon, rho=rho, share=share, noise=noise, delta=delta)
         ledger = self.session.ledger
         whole = None if ledger is None else (ledger.account, ledger.capacity)
@@ -92,19 +93,20 @@ class Question(Displayed):
         confidence: float = 0.95,
         companion: Real = SHARE,
     ) -> "Preview":
-        """Say how large the noise of a release would be; nothing is charged, no row is read.
+        """Return how large the noise of a release would be; nothing is charged, no row is read.
 
         Args:
-            mu: as for `release`, with `epsilon`, `rho`, `share`, `noise` and `delta`.
-            epsilon: see mu.
-            rho: see mu.
-            share: see mu.
-            noise: see mu.
-            delta: see mu.
-            records: a public number of rows of the table, or several.
-            like: public rows like the private ones, from which sizes and spreads are taken.
-            spread: by column, a mean and a standard deviation, a public guess.
-            confidence: of the intervals.
+            mu: as for `release`.
+            epsilon: as for `release`.
+            rho: as for `release`.
+            share: as for `release`.
+            noise: as for `release`.
+            delta: as for `release`.
+            records: a public estimate of the number of rows, or several.
+            like: public rows that resemble the private ones; group sizes and spreads are taken
+                from them.
+            spread: a public estimate of the mean and the standard deviation, by column.
+            confidence: the coverage of the intervals, in (0, 1).
             companion: as for `release`.
 
         Raises:
@@ -136,33 +138,33 @@ class Question(Displayed):
         confidence: float = 0.95,
         companion: Real = SHARE,
     ) -> Answer:
-        """Charge the ledger, answer with noise and store the answer.
+        """Charge the ledger, add noise to the answer, and store and return it.
 
-        The same id asked again returns the stored answer, free.
+        If the ledger already has the id, the stored answer is returned, free.
 
         Args:
-            id: the name of this release in the ledger.
-            mu: what it may spend, in Gaussian differential privacy; exactly one of mu, epsilon,
-                rho, share, or a mechanism as noise.
-            epsilon: in pure differential privacy.
-            rho: in zero-concentrated differential privacy.
-            share: a part of the ledger's whole budget, in (0, 1].
+            id: the id of this release in the ledger.
+            mu: the budget of this release in Gaussian differential privacy. Give exactly one of
+                mu, epsilon, rho, share, or a mechanism as noise.
+            epsilon: the budget in pure differential privacy.
+            rho: the budget in zero-concentrated differential privacy.
+            share: the budget as a share of the ledger's total budget, in (0, 1].
             noise: the name of a noise for mu, epsilon or rho, as in a spec; or a mechanism.
-            delta: what may be spent of delta_aside, where nobody declared the groups.
-            confidence: of the noise intervals, in (0, 1).
-            companion: the share of the budget that tells what limits and bounds did.
+            delta: the part of delta_aside to spend on undeclared groups.
+            confidence: the coverage of the noise intervals, in (0, 1).
+            companion: the share of this budget that measures the effect of limits and bounds.
 
         Returns:
-            The release; of a function, the released function at its best reading.
+            The release. If the question is a function, the released function.
 
         Raises:
-            InvalidParameter: if there is no ledger, or a declaration is unusable.
-            BudgetExceeded: if it would pass the budget; nothing is charged.
-            EntryConflict: if the id stands for something else in the ledger.
+            InvalidParameter: if there is no ledger, or a declaration cannot be used.
+            BudgetExceeded: if the budget does not suffice; nothing is charged.
+            EntryConflict: if the id belongs to another question in the ledger.
             SensitivityMismatch, MissingExtra, RelationMismatch, BrokenRandomness, EngineFailure,
             LedgerUnavailable, LedgerCorrupt: as `neyman.release`.
 
-        Guarantee: that of `neyman.release`.
+        Guarantee: as for `neyman.release`.
         """
         ledger = self.session.paying
         made = self.noise(mu=mu, epsilon=epsilon, rho=rho, share=share, noise=noise, delta=delta)
@@ -170,3 +172,13 @@ class Question(Displayed):
             self.aggregate, made, ledger, entry=id, confidence=confidence, companion=companion
         )
         return answer_of(self.session.keep(id, answer.declared(self.session.complete)))
+
+
+def answer_of(release: Release) -> Answer:
+    """Return a release of a function as that function, and any other release unchanged."""
+    if "coefficient" not in release.columns:
+        return release
+    # A count does not wait for the import of everything that reads a function.
+    from neyman.session._functions import functions_of
+
+    return functions_of(release)

@@ -1,4 +1,4 @@
-"""A table, whom it protects, and the ledger that pays for what is released of it."""
+"""The session: questions about a table, its privacy unit, and the ledger that pays."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Session"]
 
-# At which a budget is told in epsilon, beside its own words.
+# The delta at which a budget is also printed as epsilon.
 _DELTA: Final = 1e-6
 _NO_BOUNDS: Final[Mapping[str, tuple[Real, Real]]] = MappingProxyType({})
 
@@ -40,16 +40,15 @@ _NO_BOUNDS: Final[Mapping[str, tuple[Real, Real]]] = MappingProxyType({})
 @final
 @dataclass(frozen=True, slots=True)
 class Session(Displayed):
-    """A table, whom it protects, and the ledger that pays: everything is asked here.
+    """A table with its privacy unit and the ledger that pays. `neyman.open` makes it.
 
-    Made by `neyman.open`. What it is made of stays public: `table` takes statistics of your own,
-    `ledger` tells what was spent.
+    Its methods make questions. Use `table` for statistics of your own, `ledger` for what was spent.
 
     Attributes:
-        table: the rows, with the unit and bounds.
-        ledger: that pays; None where nothing can be released.
-        releases: what this session released, by id, in order; also what a session made of it did.
-        complete: columns that somebody declared to have a value in every row.
+        table: the rows, with the unit and the bounds.
+        ledger: the ledger that pays; None if nothing can be released.
+        releases: the releases of this session, and of sessions derived from it, by id, in order.
+        complete: columns that are declared to have a value in every row.
     """
 
     table: Table
@@ -61,21 +60,21 @@ class Session(Displayed):
         return str(self)
 
     def __str__(self) -> str:
-        paid = "no ledger: questions can be previewed, and not released"
+        budget = "no ledger: questions can be previewed, but not released"
         if self.ledger is not None:
             cap, rest = self.ledger.cap, self.ledger.left().cost / self.ledger.capacity
             epsilon = at_most(cap.epsilon(_DELTA), 5)
-            paid = (
+            budget = (
                 f"budget: {cap}, epsilon = {epsilon} at delta = 1e-6; {at_least(100 * rest, 4)} % "
                 f"left, in {self.ledger.store}"
             )
-        return f"{paid}\n{self.table}"
+        return f"{budget}\n{self.table}"
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns and their types; of a CSV file those that were declared.
+        """The columns and their types; for a CSV file, the declared ones.
 
-        The first line of such a file may be a record.
+        The first line of a CSV file may be a record, so its names are not shown.
         """
         return {column.name: column.kind for column in self.table.described.columns}
 
@@ -84,17 +83,18 @@ class Session(Displayed):
         """The ledger.
 
         Raises:
-            InvalidParameter: if there is none.
+            InvalidParameter: if the session has none.
         """
         if self.ledger is None:
             raise InvalidParameter(
-                "a release needs a ledger that pays; this session has none. Open it with both: "
+                "a release needs a ledger that pays; this session has none. Open the session with "
+                "one: "
                 'ny.open(..., budget=ny.gdp(1), ledger="my.ledger")'
             )
         return self.ledger
 
     def keep(self, name: str, release: Release) -> Release:
-        """Remember a release for the report, and return it."""
+        """Add a release to the report, and return it."""
         self.releases[name] = release
         return release
 
@@ -102,9 +102,9 @@ class Session(Displayed):
         """Count rows, of each group if `by` is given.
 
         Args:
-            by: of all questions: `{"ward": ["north", "south"]}` for declared groups, with `Bins`
-                in a list's place for numbers and dates; a column's name alone, or several, for
-                groups that nobody declared; `Keys` or `UnknownKeys`.
+            by: the groups, as for all questions: `{"ward": ["north", "south"]}` declares them,
+                with `Bins` instead of a list for numbers and dates; the name of a column, or
+                several, finds them in the data; or `Keys` or `UnknownKeys`.
         """
         return self._of(self.table.count(groups_of(by)))
 
@@ -121,36 +121,36 @@ class Session(Displayed):
         return self._of(self.table.mean(column, groups_of(by)))
 
     def mean_per_unit(self, column: str, by: By = None) -> Question:
-        """Average a column over units, of each the mean of all its rows: no row is cut."""
+        """Average over units the mean of each unit's rows; no row is dropped by a limit."""
         return self._of(self.table.mean_per_unit(column, groups_of(by)))
 
     def sum_per_unit(self, column: str, by: By = None, *, lower: Real, upper: Real) -> Question:
-        """Add up a column, the total of each unit in a group moved to [lower, upper]."""
+        """Add up a column; the total of each unit in a group is clipped to [lower, upper]."""
         found = self.table.sum_per_unit(column, groups_of(by), lower=lower, upper=upper)
         return self._of(found)
 
     def variance(self, column: str, by: By = None) -> Question:
-        """Ask for variance, standard deviation and mean of a column, jointly."""
+        """Estimate variance, standard deviation and mean of a column together."""
         return self._of(self.table.variance(column, groups_of(by)))
 
     def covariance(self, x: str, y: str, by: By = None) -> Question:
-        """Ask for the covariance of two columns, where both are known."""
+        """Estimate the covariance of two columns, over rows that have both."""
         return self._of(self.table.covariance(x, y, groups_of(by)))
 
     def correlation(self, x: str, y: str, by: By = None) -> Question:
-        """Ask for Pearson's correlation of two columns, where both are known."""
+        """Estimate Pearson's correlation of two columns, over rows that have both."""
         return self._of(self.table.correlation(x, y, groups_of(by)))
 
     def several(
         self, parts: Sequence[Statistic], by: By = None, *, shares: Sequence[int] = ()
     ) -> Question:
-        """Ask for several statistics in one statement and one release, as `Table.statistics`."""
+        """Compute several statistics in one statement and one release, as `Table.statistics`."""
         return self._of(self.table.statistics(parts, groups_of(by), shares=shares))
 
     def quantiles(
         self, column: str, probabilities: Sequence[Real] = (0.25, 0.5, 0.75), by: By = None
     ) -> Question:
-        """Ask for quantiles of a column; of up to eight, the fewer the less noise each has."""
+        """Estimate up to eight quantiles of a column; the fewer, the less noise each has."""
         from neyman.publish import quantiles
 
         return self._of(quantiles(self.table, column, probabilities, by=declared_groups(by)))
@@ -163,19 +163,19 @@ class Session(Displayed):
         shares: Sequence[int] = (),
         whole: bool = True,
     ) -> Question:
-        """Ask for a contingency table: counts of cells, and margins that are sums of them."""
+        """Count the cells of a contingency table, with margins that are sums of them."""
         from neyman.publish import crosstab
 
         cells = declared_groups(by)
         if cells is None:
             raise InvalidParameter(
-                "a crosstab needs by, the values of each column; got none. Write "
+                "a crosstab needs by, the values of each column; none was given. Write "
                 'by={"ward": [...], "sex": [...]}'
             )
         return self._of(crosstab(self.table, cells, margins, shares=shares, whole=whole))
 
     def linear_regression(self, response: str, features: Sequence[str], by: By = None) -> Question:
-        """Ask for the least squares of a column on an intercept and other columns."""
+        """Fit a column by least squares to an intercept and other columns."""
         from neyman.publish import linear_regression
 
         return self._of(linear_regression(self.table, response, features, groups_of(by)))
@@ -190,20 +190,21 @@ class Session(Displayed):
         target: "Target | None" = None,
         by: By = None,
     ) -> Question:
-        """Ask for the density of a column, a whole curve; of two or three columns, a map.
+        """Estimate the density of a column, a whole curve; or of two or three columns, a map.
 
         Args:
-            column: its name; two or three for a map.
-            domain: where values lie: (lower, upper), whose ends values outside are moved to,
-                `Interval` or `Circle`, one for each column; by default within the bounds.
-            bandwidth: the least that shall be read; either this or
-            records: about how many rows there are, a public guess, from which the release then
-                chooses its bandwidth.
+            column: its name; two or three names for a map.
+            domain: the range of the values: (lower, upper), `Interval` or `Circle`, one for each
+                column; by default the bounds. Two ends for one column count values outside
+                separately, and for several columns move them to the nearer end.
+            bandwidth: the smallest bandwidth of interest; either this or
+            records: a public estimate of the number of rows, from which the release chooses its
+                bandwidth.
             target: as for `functional.density`.
             by: declared groups.
         """
         from neyman.publish import density
-        from neyman.session._domains import domain_of
+        from neyman.session._functions import domain_of
 
         found = density(
             self.table,
@@ -226,15 +227,15 @@ class Session(Displayed):
         causes: int = 1,
         by: By = None,
     ) -> Question:
-        """Ask for the survival curve: how many have had no event after each time.
+        """Estimate the survival curve: the share without an event up to each time.
 
         Args:
             duration: the column of times from entry to event or censoring.
-            observed: the column that says whether the time ended with the event; of several causes
-                0, or the number of the cause from 1 on.
+            observed: the column that is true where the time ended with the event. With several
+                causes: the number of the cause, from 1; 0 where the time was censored.
             horizon: the last time of interest.
-            bandwidth: the least that shall be read, in the units of the times.
-            causes: how many causes an event can have.
+            bandwidth: the smallest bandwidth of interest, in the units of the times.
+            causes: the number of causes of an event.
             by: declared groups.
         """
         from neyman.publish import survival
@@ -260,18 +261,18 @@ class Session(Displayed):
         records: int | None = None,
         by: By = None,
     ) -> Question:
-        """Ask for the mean of a column at every value of another, a whole curve.
+        """Estimate the mean of a column at every value of another, a whole curve.
 
         Args:
-            x: the column that the curve is over.
+            x: the column on the horizontal axis.
             y: the column of responses, with bounds.
-            domain: where x lies; by default within its bounds.
-            bandwidth: the least that shall be read, in the units of x; either this or
-            records: about how many rows there are, a public guess.
+            domain: the range of x; by default its bounds.
+            bandwidth: the smallest bandwidth of interest, in the units of x; either this or
+            records: a public estimate of the number of rows.
             by: declared groups.
         """
         from neyman.publish import regression
-        from neyman.session._domains import side_of
+        from neyman.session._functions import side_of
 
         found = regression(
             self.table,
@@ -285,20 +286,20 @@ class Session(Displayed):
         return self._of(found)
 
     def where(self, condition: Expression | str) -> "Session":
-        """Return a session about the rows for which a condition is true: `"age >= 18"`."""
+        """Return a session with the rows that satisfy a condition such as `"age >= 18"`."""
         return replace(self, table=self.table.where(condition))
 
     def with_columns(self, **expressions: Expression | str) -> "Session":
-        """Return a session with columns made of others: `stay="discharged - admitted"`."""
+        """Return a session with computed columns, such as `stay="discharged - admitted"`."""
         table, kept = self.table.with_columns(**expressions), self.complete - set(expressions)
         return replace(self, table=table, complete=kept)
 
     def with_bounds(self, bounds: Ranges, *, complete: Sequence[str] = ()) -> "Session":
-        """Return a session with bounds of more columns, or with other ones.
+        """Return a session with bounds for more columns, or with other bounds.
 
         Args:
             bounds: as for `neyman.open`.
-            complete: as for `neyman.open`; beside those that are declared already.
+            complete: as for `neyman.open`, in addition to those already declared.
         """
         table = self.table.with_bounds(bounds_of(bounds, self.table))
         return replace(self, table=table, complete=self.complete | complete_of(complete, table))
@@ -306,7 +307,7 @@ class Session(Displayed):
     def bounded(
         self, max_rows: int | None = None, max_rows_per_group: int | None = None
     ) -> "Session":
-        """Return a session with other contribution limits, as `Table.bounded`."""
+        """Return a session with other contribution limits, as for `Table.bounded`."""
         return replace(self, table=self.table.bounded(max_rows, max_rows_per_group))
 
     def join(
@@ -319,7 +320,7 @@ class Session(Displayed):
         bounds: Ranges = _NO_BOUNDS,
         name: str | None = None,
     ) -> "Session":
-        """Return a session with the rows of another private table joined, as `Table.join`."""
+        """Return a session with another private table joined, as for `Table.join`."""
         table = self.table.join(source, on=on, how=how, columns=columns, name=name)
         return replace(self, table=table).with_bounds(bounds)
 
@@ -332,7 +333,7 @@ class Session(Displayed):
         columns: Taken = None,
         bounds: Ranges = _NO_BOUNDS,
     ) -> "Session":
-        """Return a session with a public table joined, as `Table.join_public`."""
+        """Return a session with a public table joined, as for `Table.join_public`."""
         joined = self.table.join_public(table, on=on, how=how, columns=columns)
         return replace(self, table=joined).with_bounds(bounds)
 
@@ -343,18 +344,18 @@ class Session(Displayed):
         weights: Mapping[str, Real] = MappingProxyType({}),
         share: Real = 1,
     ) -> "Planned":
-        """Divide the ledger's whole budget, or a share of it, over questions.
+        """Divide the ledger's total budget, or a share of it, among questions.
 
-        The parts add up to the share exactly. They do not depend on what was spent before, so that
-        the same plan asked again is free.
+        The parts add up to the share exactly. They do not depend on what was spent before, so
+        releasing the same plan again is free.
 
         Args:
-            questions: by the ids of their releases.
-            weights: of each, by id; 1 where none is given, so equal parts by default.
-            share: of the whole budget, in (0, 1].
+            questions: the questions, by the ids of their releases.
+            weights: the weight of each question, by id; 1 by default, which gives equal parts.
+            share: the share of the total budget, in (0, 1].
 
         Raises:
-            InvalidParameter: if a weight or the share is unusable, or there is no ledger.
+            InvalidParameter: if a weight or the share cannot be used, or there is no ledger.
         """
         from neyman.session._plan import planned
 
@@ -363,43 +364,43 @@ class Session(Displayed):
     def report(
         self, path: str | Path, *, title: str, presentation: "Presentation | None" = None
     ) -> Path:
-        """Write the page of all that this session released, one HTML file that needs no network.
+        """Write a report of all releases of this session: one HTML file that needs no network.
 
         Args:
-            path: where; a page that lies there is replaced, any other file is not.
-            title: of the page.
-            presentation: all else that is said of it and of its answers, such as
-                `ny.publish.Presentation(units={"wait": "minutes"})`. No question has a part in it.
+            path: the file to write; an existing page is replaced, any other file is not.
+            title: the title of the page.
+            presentation: subtitles, units, notes and the like, such as
+                `ny.publish.Presentation(units={"wait": "minutes"})`. It changes no question.
 
         Returns:
             The path.
 
         Raises:
-            InvalidParameter: if nothing was released yet, the path cannot be written to, or the
-                presentation is of ids or columns that are not there.
+            InvalidParameter: if nothing has been released, the path cannot be written to, or the
+                presentation names unknown ids or columns.
             MissingExtra: if matplotlib is not installed.
         """
         if not self.releases:
             raise InvalidParameter(
-                "a report shows what this session released; nothing was yet. Release something "
-                "first; what the ledger holds already is free"
+                "a report needs a release; this session has none. Release something first; answers "
+                "that the ledger has are free"
             )
-        # Drawing takes as long to load as all the rest.
+        # Drawing takes as long to import as everything else.
         from neyman.session._page import write_page
 
         return write_page(Path(path), self.publication(title, presentation))
 
     def publication(self, title: str, presentation: "Presentation | None" = None) -> "Publication":
-        """Return all that this session released, and the state of its ledger.
+        """Return all releases of this session, with the state of its ledger.
 
         Raises:
-            InvalidParameter: as `report`.
+            InvalidParameter: as for `report`.
         """
         from neyman.publish import Presentation, Publication
 
-        shown = presentation or Presentation()
-        shown.check(self.releases, self.columns)
-        return Publication.of(self.paying, title, self.releases, shown)
+        words = presentation or Presentation()
+        words.check(self.releases, self.columns)
+        return Publication.of(self.paying, title, self.releases, words)
 
     def _of(self, aggregate: Aggregate) -> Question:
         return Question(aggregate, self)

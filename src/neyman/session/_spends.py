@@ -1,4 +1,4 @@
-"""What a question may spend, in the words of its user, and the noise that spends it."""
+"""The budget of a question, as the user writes it, and the noise that spends it."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,15 +19,16 @@ _EXAMPLE = "mu=0.3, epsilon=0.5, rho=0.05, share=1/8 of the ledger's budget, or 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spends:
-    """Exactly one of mu, epsilon, rho, share, or a noise that is made already.
+    """A budget: exactly one of mu, epsilon, rho, share, or a mechanism as noise.
 
     Attributes:
-        mu: in Gaussian differential privacy; Gaussian noise.
-        epsilon: in pure differential privacy; Laplace noise.
-        rho: in zero-concentrated differential privacy; discrete Gaussian noise.
-        share: of the whole budget of the ledger, in (0, 1]; the noise that its account is for.
-        noise: the name of a noise of a spec, beside mu, epsilon or rho; or a mechanism by itself.
-        delta: what may be spent of delta_aside, where nobody declared the groups.
+        mu: in Gaussian differential privacy, with Gaussian noise.
+        epsilon: in pure differential privacy, with Laplace noise.
+        rho: in zero-concentrated differential privacy, with discrete Gaussian noise.
+        share: as a share of the total budget of the ledger, in (0, 1], with the usual noise of its
+            account.
+        noise: the name of a noise, as in a spec, beside mu, epsilon or rho; or a mechanism alone.
+        delta: the part of delta_aside to spend on undeclared groups.
     """
 
     mu: Real | None = None
@@ -38,51 +39,50 @@ class Spends:
     delta: Real | None = None
 
     def of(self, question: Aggregate, whole: tuple[str, Fraction] | None) -> Mechanism:
-        """Return the noise.
+        """Return the mechanism that spends the budget.
 
         Args:
-            question: that is to be answered.
-            whole: the account of the ledger, and its whole budget, of which a share is a part.
+            question: the question to answer.
+            whole: the account of the ledger and its total budget, for a share; None without one.
 
         Raises:
-            InvalidParameter: if not one budget is given, or it calls for noise that cannot be
-                drawn.
-            SensitivityMismatch: if the noise does not go with the integers of the question.
+            InvalidParameter: if not exactly one budget is given, or its noise cannot be drawn.
+            SensitivityMismatch: if the noise does not fit the integers of the question.
         """
         noise = self._own(question, whole)
         unknown = question.unknown is not None
         if unknown and self.delta is None and not isinstance(self.noise, Thresholded):
             raise InvalidParameter(
-                "groups that nobody declared need delta, the probability with which a group may "
-                "be shown that one unit alone is in; none was given. Write delta=1e-7, at most "
-                "what the ledger's delta_aside has left, or declare the groups: "
+                "undeclared groups need delta, the probability that a group with a single unit "
+                "appears; none was given. Write delta=1e-7, at most what remains of the ledger's "
+                "delta_aside, or declare the groups: "
                 'by={"ward": [...]}'
             )
         if self.delta is None:
             return noise
         if not unknown:
             raise InvalidParameter(
-                f"delta={self.delta} was given, and is for groups that nobody declared; this "
-                "question has none. Leave delta out"
+                f"delta is for undeclared groups, and this question has none; got "
+                f"delta={self.delta}. Leave delta out"
             )
         return Thresholded.calibrate(question.sensitivity, noise=noise, delta=self.delta)
 
     def _own(self, question: Aggregate, whole: tuple[str, Fraction] | None) -> Mechanism:
         given = {"mu": self.mu, "epsilon": self.epsilon, "rho": self.rho, "share": self.share}
-        said = {name: value for name, value in given.items() if value is not None}
+        spent = {name: value for name, value in given.items() if value is not None}
         if isinstance(self.noise, Mechanism):
-            if said:
+            if spent:
                 raise InvalidParameter(
-                    f"noise={type(self.noise).__name__}(...) says what is spent; got "
-                    f"{', '.join(said)} beside it. Leave that out"
+                    f"noise={type(self.noise).__name__}(...) is a budget of its own; got "
+                    f"{', '.join(spent)} beside it. Leave that out"
                 )
             return self.noise
-        if len(said) != 1:
-            found = " and ".join(said) or "none"
+        if len(spent) != 1:
+            found = " and ".join(spent) or "none"
             raise InvalidParameter(
-                f"one budget must be given; got {found}. Write one of {_EXAMPLE}"
+                f"exactly one budget must be given; got {found}. Write one of {_EXAMPLE}"
             )
-        ((key, value),) = said.items()
+        ((key, value),) = spent.items()
         if key == "share":
             return self._shared(question, value, whole)
         name = USUAL_NOISES[key] if self.noise is None else self.noise
@@ -98,12 +98,12 @@ class Spends:
     ) -> Mechanism:
         if self.noise is not None:
             raise InvalidParameter(
-                f"share takes the noise that the ledger is for; got noise={self.noise!r} beside "
+                f"share uses the noise of the ledger's account; got noise={self.noise!r} beside "
                 "it. Write mu, epsilon or rho with that noise, or leave noise out"
             )
         if whole is None:
             raise InvalidParameter(
-                "share is a part of a ledger's budget; this session has none. Write "
+                "share needs a ledger, whose budget it is a part of; this session has none. Write "
                 "ny.open(..., budget=ny.gdp(1), ledger=...), or mu="
             )
         account, capacity = whole
@@ -112,7 +112,7 @@ class Spends:
 
 
 def check_share(name: str, share: Real) -> Fraction:
-    """Return a share exactly; a float that a short fraction gives stands for that: 1/3 is a third.
+    """Return a share exactly; a float that equals a short fraction, such as 1/3, is that fraction.
 
     Raises:
         InvalidParameter: if it is not in (0, 1].

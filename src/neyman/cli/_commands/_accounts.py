@@ -1,4 +1,4 @@
-"""`neyman convert`, `account`, `check`, `doctor`, `audit`, `calibrate` and `explain`: no data."""
+"""`neyman convert`, `account`, `check`, `doctor`, `audit`, `calibrate`, `explain`, `explorer`."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["add_accounts"]
 
 
 def add_accounts(commands: Any) -> None:
-    """Add what is said of guarantees."""
+    """Add the commands that read no data: they are about guarantees."""
     _add_convert(commands)
     _add_account(commands)
     _add_check(commands)
@@ -24,11 +24,11 @@ def _add_convert(commands: Any) -> None:
         commands,
         "convert",
         module="_convert",
-        told="mu, (epsilon, delta) and rho of the Gaussian mechanism, into each other",
+        told="convert between mu, (epsilon, delta) and rho of the Gaussian mechanism",
         description="Convert between mu, (epsilon, delta) and rho of the Gaussian mechanism. From "
-        "(epsilon, delta) comes the largest mu that satisfies it, rounded down; everything derived "
-        "from mu is rounded up. A mechanism that is only known to be rho-zCDP need not be "
-        "sqrt(2 rho)-GDP.",
+        "(epsilon, delta) you get the largest mu that satisfies it, rounded down. Everything "
+        "derived from mu is rounded up. A mechanism that is rho-zCDP is not always sqrt(2 "
+        "rho)-GDP.",
         examples=[
             "convert --mu 1",
             "convert --mu 1 --delta 1e-6",
@@ -37,8 +37,12 @@ def _add_convert(commands: Any) -> None:
     )
     convert.add_argument("--mu", help="mu of Gaussian DP")
     convert.add_argument("--rho", help="rho of zero-concentrated DP, = mu^2/2")
-    convert.add_argument("--epsilon", help="with --delta; or, with --mu or --rho, asks for delta")
-    convert.add_argument("--delta", help="with --epsilon; or, with --mu or --rho, asks for epsilon")
+    convert.add_argument(
+        "--epsilon", help="with --delta; or with --mu or --rho, to get delta at this epsilon"
+    )
+    convert.add_argument(
+        "--delta", help="with --epsilon; or with --mu or --rho, to get epsilon at this delta"
+    )
     convert.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -47,10 +51,10 @@ def _add_account(commands: Any) -> None:
         commands,
         "account",
         module="_account",
-        told="what a training with noisy gradients (DP-SGD) costs",
-        description="Say what a training with noisy gradients costs: certified bounds, rounded to "
-        "the safe side, what they rest on and what breaks them. The training is a run record, or "
-        "is written with the options (DP-SGD with Poisson sampling).",
+        told="compute the privacy cost of a training with DP-SGD",
+        description="Compute the privacy cost of a training with noisy gradients: certified "
+        "bounds, rounded to the safe side, their assumptions, and what would break them. Describe "
+        "the training by a run record, or by the options (DP-SGD with Poisson sampling).",
         examples=[
             "account model.run.json --delta 1e-5",
             "account model.run.json --delta 1e-5 --html model.html",
@@ -62,19 +66,19 @@ def _add_account(commands: Any) -> None:
     _add_training(account)
     _add_phase(account)
     account.add_argument(
-        "--delta", required=True, help="probability set aside for mu and for epsilon"
+        "--delta", required=True, help="the delta at which mu and epsilon are given"
     )
     account.add_argument(
-        "--fpr", action="append", help="false positive rate of an attack; may be repeated"
+        "--fpr", action="append", help="a false positive rate of an attack; may be repeated"
     )
     account.add_argument(
-        "--seconds", default="10", help="after which no further method is tried; 10 if left out"
+        "--seconds", default="10", help="after this time no further method is tried; 10 by default"
     )
     form = account.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
-    form.add_argument("--markdown", action="store_true", help="print Markdown, for a model card")
+    form.add_argument("--markdown", action="store_true", help="print Markdown for a model card")
     form.add_argument(
-        "--registry", action="store_true", help="print a draft for the deployments registry, YAML"
+        "--registry", action="store_true", help="print a YAML draft for the deployments registry"
     )
     form.add_argument("--html", type=Path, metavar="FILE.html", help="write a page")
 
@@ -84,19 +88,21 @@ def _add_check(commands: Any) -> None:
         commands,
         "check",
         module="_check",
-        told="whether a training stays within a bound; status 1 if not",
-        description="Say whether a run record agrees with itself and stays within the bounds. It "
-        "is refused, with status 1, if its phases cost more than it claims, if something in it "
-        "leaves nothing proved, or if a bound is exceeded.",
+        told="check that a training stays within a bound; exit status 1 if not",
+        description="Check that a run record is consistent and stays within the bounds. Exit "
+        "status 1 if its phases cost more than it claims, if something in it voids the guarantee, "
+        "or if it exceeds a bound.",
         examples=[
             "check model.run.json --max-epsilon 2 --delta 1e-5",
             "check model.run.json --max-mu 0.6 --delta 1e-5",
         ],
     )
     check.add_argument("path", metavar="RUN.json", help="a run record")
-    check.add_argument("--max-mu", metavar="MU", help="the largest mu, outside of delta")
+    check.add_argument(
+        "--max-mu", metavar="MU", help="the largest mu, except with probability delta"
+    )
     check.add_argument("--max-epsilon", metavar="EPSILON", help="the largest epsilon at delta")
-    check.add_argument("--delta", help="probability set aside; 0 for mu if left out")
+    check.add_argument("--delta", help="the delta of the bounds; for mu 0 by default")
     check.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -105,14 +111,14 @@ def _add_doctor(commands: Any) -> None:
         commands,
         "doctor",
         module="_doctor",
-        told="what a run record shows to be wrong with a training",
-        description="Say what a run record shows to be wrong with the claim of a training, what "
-        "holds instead, and what to change. Status 1 if anything is found. Nothing found is no "
-        "proof: the record says what the training wrote into it.",
+        told="find mistakes of a training in its run record; exit status 1 if it finds any",
+        description="Find what a run record shows to be wrong with the claim of a training. For "
+        "each finding, print what is true instead and what to change. Exit status 1 if it finds "
+        "anything. Finding nothing is no proof: the record is what the training wrote.",
         examples=["doctor model.run.json", "doctor model.run.json --delta 1e-5 --json"],
     )
     doctor.add_argument("path", metavar="RUN.json", help="a run record")
-    doctor.add_argument("--delta", help="of the guarantee that will be published")
+    doctor.add_argument("--delta", help="the delta of the guarantee that will be published")
     doctor.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -170,9 +176,10 @@ def _add_explain(commands: Any) -> None:
         commands,
         "explain",
         module="_explain",
-        told="a guarantee in words, in English, Korean or Chinese",
-        description="Say in words and natural frequencies what a guarantee means: that of a file, "
-        "or that of a training. Every number is a proved bound, rounded in favour of the attacker.",
+        told="explain a guarantee in words, in English, Korean or Chinese",
+        description="Explain a guarantee in words and natural frequencies. The guarantee is read "
+        "from a file, or computed for a training. Every number is a proved bound, rounded in "
+        "favour of the attacker.",
         examples=[
             "explain visits.ledger --prior 0.5",
             "explain release.json --language ko --prior 0.01 --prior 0.5",
@@ -188,21 +195,26 @@ def _add_explain(commands: Any) -> None:
     explain.add_argument(
         "--language",
         choices=LANGUAGES,
-        help="of the words; that of the shell's LANG if it is one of these, else en",
+        help="the language; by default that of LANG in your shell if it is one of these, else en",
     )
     explain.add_argument(
         "--prior",
         action="append",
         required=True,
-        help="share of an attacker's suspicions that are true; an assumption; may be repeated",
+        help="the share of an attacker's suspicions that are true, which you assume; may be "
+        "repeated",
     )
     explain.add_argument(
-        "--fpr", action="append", help="false positive rate of an attack; may be repeated"
+        "--fpr", action="append", help="a false positive rate of an attack; may be repeated"
     )
     explain.add_argument(
-        "--flagged", action="append", help="share of all suspicions confirmed; may be repeated"
+        "--flagged",
+        action="append",
+        help="the share of suspicions that an attacker confirms; may be repeated",
     )
-    explain.add_argument("--delta", action="append", help="for an epsilon; may be repeated")
+    explain.add_argument(
+        "--delta", action="append", help="a delta at which to give epsilon; may be repeated"
+    )
     explain.add_argument("--unit", help="with a training: what one record is, in words")
     _add_training(explain)
     _add_phase(explain)
@@ -214,9 +226,9 @@ def _add_calibrate(commands: Any) -> None:
         commands,
         "calibrate",
         module="_calibrate",
-        told="the noise, the steps or the sampling probability that meets a target",
-        description="Find what just meets a target. Of noise multiplier, sampling probability and "
-        "steps, write two; the third is found and rounded to the private side.",
+        told="find the noise, the steps or the sampling probability that meets a target",
+        description="Find the parameter that just meets a target. Write two of noise multiplier, "
+        "sampling probability and steps. The third is computed and rounded to the private side.",
         examples=[
             "calibrate --epsilon 3 --delta 1e-5 --sampling-probability 0.01 --steps 1000",
             "calibrate --epsilon 3 --delta 1e-5 --noise-multiplier 1 --records 60000 --batch 256",
@@ -226,10 +238,12 @@ def _add_calibrate(commands: Any) -> None:
     calibrate.add_argument("--epsilon", help="target, with --delta")
     calibrate.add_argument("--delta", help="target, with --epsilon")
     calibrate.add_argument("--mu", help="target, with --slack: mu of Gaussian DP")
-    calibrate.add_argument("--slack", help="probability set aside for mu; 0 for none")
-    calibrate.add_argument("--advantage", help="target: true less false positive rate, at most")
-    calibrate.add_argument("--tpr", help="target, with --fpr: true positive rate, at most")
-    calibrate.add_argument("--fpr", help="false positive rate of that attack")
+    calibrate.add_argument("--slack", help="the delta of the target mu; may be 0")
+    calibrate.add_argument(
+        "--advantage", help="target: the largest true positive rate minus false positive rate"
+    )
+    calibrate.add_argument("--tpr", help="target, with --fpr: the largest true positive rate")
+    calibrate.add_argument("--fpr", help="the false positive rate of that attack")
     calibrate.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -237,11 +251,15 @@ def _add_training(parser: Any) -> None:
     parser.add_argument(
         "--noise-multiplier", metavar="S", help="standard deviation of the noise / clipping norm"
     )
-    parser.add_argument("--sampling-probability", metavar="Q", help="of each record, in a step")
-    parser.add_argument("--records", metavar="N", help="with --batch, in place of Q = B / N")
-    parser.add_argument("--batch", metavar="B", help="expected size of a batch")
-    parser.add_argument("--steps", metavar="T", help="how many are taken")
-    parser.add_argument("--epochs", metavar="E", help="in place of T = E / Q, rounded up")
+    parser.add_argument(
+        "--sampling-probability",
+        metavar="Q",
+        help="the probability that a record is in the batch of a step",
+    )
+    parser.add_argument("--records", metavar="N", help="with --batch: gives Q = B / N")
+    parser.add_argument("--batch", metavar="B", help="the expected size of a batch")
+    parser.add_argument("--steps", metavar="T", help="the number of steps")
+    parser.add_argument("--epochs", metavar="E", help="gives T = E / Q, rounded up")
 
 
 def _add_phase(parser: Any) -> None:
@@ -249,5 +267,5 @@ def _add_phase(parser: Any) -> None:
         "--phase",
         action="append",
         metavar="noise=S,q=Q,steps=T",
-        help="a phase, in place of the above; repeat it for each",
+        help="a phase of the training, instead of these options; repeat it for each phase",
     )

@@ -1,4 +1,4 @@
-"""`neyman ledger` and what it does."""
+"""`neyman ledger` and its actions."""
 
 from typing import Any, Final
 
@@ -7,10 +7,10 @@ from neyman.cli._parser import command
 __all__ = ["add_ledgers"]
 
 _ACTIONS: Final = {
-    "show": "print what was spent on what, what remains, and the head of the chain",
-    "check": "look for damage, tampering and overspending; status 1 if any is found",
-    "export": "print everything that the ledger holds as JSON",
-    "merge": "add what a copy of the ledger was charged; status 1 if the cap is exceeded then",
+    "show": "print each charge, what remains, and the head of the chain",
+    "check": "look for damage, tampering and overspending; exit status 1 if it finds any",
+    "export": "print everything in the ledger as JSON",
+    "merge": "add the charges of a copy of the ledger; exit status 1 if they exceed the budget",
     "copy": "copy the ledger to another place, from a file to a database or back",
 }
 _EXAMPLES: Final = {
@@ -23,14 +23,14 @@ _EXAMPLES: Final = {
 
 
 def add_ledgers(commands: Any) -> None:
-    """Add the actions with ledgers."""
+    """Add `neyman ledger` with its actions."""
     ledger = command(
         commands,
         "ledger",
         module="_ledger",
         told="show, check, export, merge or copy a ledger",
-        description="Look at a ledger, or look after it. A ledger adds up all that is ever spent "
-        "on some data, and holds every answer: a file, or tables in PostgreSQL.",
+        description="Show, check or move a ledger. A ledger is a file, or tables in PostgreSQL. It "
+        "records everything that is ever spent on some data, and every answer.",
         examples=["ledger show visits.ledger", "ledger check visits.ledger"],
     )
     actions = ledger.add_subparsers(title="actions", metavar="ACTION", required=True)
@@ -47,21 +47,23 @@ def add_ledgers(commands: Any) -> None:
     }
     for action, sub in subs.items():
         sub.add_argument(
-            "place", metavar="LEDGER", help="its file, or postgresql://USER@HOST/DATABASE"
+            "place", metavar="LEDGER", help="a file, or postgresql://USER@HOST/DATABASE"
         )
         sub.set_defaults(action=action)
     for action in ("show", "check"):
         subs[action].add_argument("--json", action="store_true", help="print JSON")
     subs["check"].add_argument(
-        "--head", metavar="DIGEST", help="a head that `show` printed before: it must still be there"
+        "--head",
+        metavar="DIGEST",
+        help="a head that `show` printed earlier; it must still be in the chain",
     )
     subs["export"].add_argument(
         "--registry", action="store_true", help="print a draft for the deployments registry, YAML"
     )
-    subs["copy"].add_argument("target", metavar="PLACE", help="where no ledger is kept yet")
-    subs["merge"].add_argument("copy", metavar="COPY", help="a copy of it")
+    subs["copy"].add_argument("target", metavar="PLACE", help="a place without a ledger")
+    subs["merge"].add_argument("copy", metavar="COPY", help="a copy of the ledger")
     subs["merge"].add_argument(
         "--keep-both",
         action="store_true",
-        help="charge an id that both used after they parted twice, instead of refusing",
+        help="if both used an id after the copy was made, charge it twice instead of refusing",
     )

@@ -1,16 +1,15 @@
-"""`neyman init`, `schema`, `rehearse`, `release` and `report`: what goes by a spec."""
+"""`neyman init`, `rehearse`, `release`, `report` and `schema`: the commands for specs."""
 
 from pathlib import Path
 from typing import Any
 
-from neyman.cli._commands._output import add_output
-from neyman.cli._parser import command
+from neyman.cli._parser import add_output, command
 
 __all__ = ["add_specs"]
 
 
 def add_specs(commands: Any) -> None:
-    """Add what goes by a spec."""
+    """Add the commands for specs."""
     _add_init(commands)
     _add_rehearse(commands)
     _add_release(commands)
@@ -23,9 +22,9 @@ def _add_init(commands: Any) -> None:
         commands,
         "init",
         module="_init",
-        told="write a spec to be filled in, from the columns of a table",
-        description="Write a spec to be filled in, with the columns of a table and an example of "
-        "every statistic. The schema of the table is read, and none of its rows.",
+        told="write a draft spec from the columns of a table",
+        description="Write a draft spec with the columns of a table and an example of every "
+        "statistic. It reads the schema of the table, and no row.",
         examples=[
             "init visits.parquet",
             "init visits.csv --spec annual.toml --ledger postgresql://me@host/database",
@@ -36,7 +35,8 @@ def _add_init(commands: Any) -> None:
         "--spec",
         type=Path,
         metavar="SPEC.toml",
-        help="where to write it; by default here, named as the data; no file is replaced",
+        help="the file to write; by default in this folder, named after the data. An existing file "
+        "is not replaced",
     )
     init.add_argument(
         "--ledger", metavar="PLACE", help="the ledger; by default a file beside the spec"
@@ -50,8 +50,8 @@ def _add_schema(commands: Any) -> None:
         module="_schema",
         told="print the JSON schema of a spec, for editors",
         description="Print the JSON schema of a spec. Save it as neyman.schema.json and begin the "
-        "spec with the line #:schema neyman.schema.json: editors that know TOML complete its keys "
-        "and mark mistakes.",
+        "spec with the line #:schema neyman.schema.json. Editors that support TOML then complete "
+        "its keys and mark mistakes.",
         examples=["schema > neyman.schema.json"],
     )
 
@@ -62,8 +62,8 @@ def _add_release(commands: Any) -> None:
         "release",
         module="_release",
         told="publish the statistics that a spec asks for",
-        description="Publish the statistics that a spec asks for. Entries that the ledger holds "
-        "already are answered from it, free.",
+        description="Publish the statistics that a spec asks for. If the ledger already has an id, "
+        "its stored answer is printed, free.",
         examples=[
             "release visits.toml --preview --records 3000",
             "release visits.toml --report visits.html",
@@ -71,17 +71,15 @@ def _add_release(commands: Any) -> None:
             "release - --folder data < visits.toml",
         ],
     )
-    release.add_argument("spec", metavar="SPEC.toml", help="what to release; - for standard input")
+    release.add_argument("spec", metavar="SPEC.toml", help="the spec; - reads standard input")
     release.add_argument(
         "--folder",
         type=Path,
         metavar="DIR",
-        help="what the paths in the spec are relative to; by default where the spec lies, and with "
-        "- where you are",
+        help="the folder that paths in the spec are relative to; by default the folder of the "
+        "spec, and with - the current folder",
     )
-    release.add_argument(
-        "--report", type=Path, metavar="FILE.html", help="write a report that people can read"
-    )
+    release.add_argument("--report", type=Path, metavar="FILE.html", help="write a report page")
     _add_language(release)
     add_output(release)
     _add_preview(release)
@@ -89,37 +87,38 @@ def _add_release(commands: Any) -> None:
 
 def _add_preview(release: Any) -> None:
     release.add_argument(
-        "--dry-run", action="store_true", help="price every query; charge nothing, read no row"
+        "--dry-run",
+        action="store_true",
+        help="print the price of every query; nothing is charged, no row is read",
     )
     release.add_argument(
         "--preview",
         action="store_true",
-        help="price every query, and say how exact its numbers will be; charge nothing, read no "
-        "row",
+        help="print the price of every query and the size of its noise; nothing is charged, no row "
+        "is read",
     )
     release.add_argument(
         "--records",
         action="append",
         metavar="N",
-        help="with --preview: about how many rows the table has, known in public; may be repeated",
+        help="with --preview: a public estimate of the number of rows; may be repeated",
     )
     release.add_argument(
         "--like",
         type=Path,
         metavar="FILE",
-        help="with --preview: a public table like the private one, .parquet or .csv, whose rows "
-        "stand for the private ones",
+        help="with --preview: a public .parquet or .csv file whose rows resemble the private ones",
     )
     release.add_argument(
         "--spread",
         action="append",
         nargs=3,
         metavar=("COLUMN", "MEAN", "SD"),
-        help="with --preview: a public guess of a column's mean and standard deviation; may be "
+        help="with --preview: a public estimate of a column's mean and standard deviation; may be "
         "repeated",
     )
     release.add_argument(
-        "--sql", action="store_true", help="with --preview: print the statements, too"
+        "--sql", action="store_true", help="with --preview: also print the SQL statements"
     )
 
 
@@ -128,16 +127,16 @@ def _add_rehearse(commands: Any) -> None:
         commands,
         "rehearse",
         module="_rehearse",
-        told="try a spec on public rows before anything is spent",
-        description="Try a spec on public rows, such as last year's. It shows for each number what "
-        "limits, bounds and noise do to it, and which max_rows is best. The ledger is not opened "
-        "and nothing is charged. The answers are not private.",
+        told="try a spec on public rows before you spend anything",
+        description="Try a spec on public rows, such as last year's. For each number it shows the "
+        "effect of limits, bounds and noise, and which max_rows is best. It does not open the "
+        "ledger and charges nothing. The answers are not private.",
         examples=[
             "rehearse visits.toml --data last_year.parquet",
             "rehearse visits.toml --data last_year.parquet --try max_rows=1,2,5",
         ],
     )
-    rehearse.add_argument("spec", type=Path, metavar="SPEC.toml", help="what to release")
+    rehearse.add_argument("spec", type=Path, metavar="SPEC.toml", help="the spec")
     rehearse.add_argument(
         "--data", type=Path, required=True, metavar="PUBLIC", help="a file of public rows"
     )
@@ -145,21 +144,22 @@ def _add_rehearse(commands: Any) -> None:
         "--join",
         action="append",
         metavar="NAME=PATH",
-        help="a public file for the table of [join.NAME], or for the file that [unit.through] "
-        "points to; may be repeated",
+        help="a public file instead of the table of [join.NAME], or of the file in [unit.through]; "
+        "may be repeated",
     )
+    rehearse.add_argument("--report", type=Path, metavar="FILE.html", help="write a page")
+    rehearse.add_argument("--json", action="store_true", help="print JSON with all groups")
     rehearse.add_argument(
-        "--report", type=Path, metavar="FILE.html", help="write a page that people can read"
-    )
-    rehearse.add_argument("--json", action="store_true", help="print JSON, with all groups")
-    rehearse.add_argument(
-        "--runs", default="200", metavar="N", help="answers with noise to look at; 200 by default"
+        "--runs",
+        default="200",
+        metavar="N",
+        help="the number of noisy answers to simulate; 200 by default",
     )
     rehearse.add_argument(
         "--try",
         dest="tried",
         metavar="max_rows=1,2,5,10",
-        help="limits to try; by default 1, 2, 3, 5, 10, ... to the most rows of one unit",
+        help="limits to try; by default 1, 2, 3, 5, 10, ... up to the most rows of one unit",
     )
 
 
@@ -168,12 +168,12 @@ def _add_report(commands: Any) -> None:
         commands,
         "report",
         module="_report",
-        told="write the page of what was released again, free",
-        description="Write the page again, free. Of a spec: every answer is taken from its ledger, "
-        "and if one is not there yet nothing is released, and it is named. Of a ledger: the page "
-        "of the whole ledger, with what was asked, what was charged, when, and what all of it "
-        "together guarantees. A ledger holds noisy whole numbers and not what turns them into "
-        "means or curves, so that page shows no answers; write the spec for those.",
+        told="write the report page of earlier releases again, free",
+        description="Write a report page, free. For a spec, the page has the answers that its "
+        "ledger stores; if one is missing, nothing is released, and the error names it. For a "
+        "ledger, the page lists every question, its charge, its time, and the guarantee of all "
+        "together. It has no answers: a ledger stores noisy integers, and only the spec knows how "
+        "to turn them into means or curves.",
         examples=["report visits.toml -o visits.html", "report visits.ledger -o ledger.html"],
     )
     report.add_argument("source", metavar="SPEC.toml|LEDGER", help="a spec, or a ledger")
@@ -182,7 +182,7 @@ def _add_report(commands: Any) -> None:
         "--output",
         type=Path,
         metavar="FILE.html",
-        help="where to; by default here, named as the spec or the ledger",
+        help="the file to write; by default in this folder, named after the spec or the ledger",
     )
     _add_language(report)
 
@@ -191,5 +191,5 @@ def _add_language(parser: Any) -> None:
     parser.add_argument(
         "--language",
         choices=["en", "ko", "zh"],
-        help="of the page; by default that of the spec, or en",
+        help="the language of the page; by default that of the spec, or en",
     )

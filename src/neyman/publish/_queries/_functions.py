@@ -1,4 +1,4 @@
-"""Functions of columns that a spec can name: densities, curves, quantiles."""
+"""The functions of a spec: densities, survival and regression curves, quantiles."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self, final
@@ -29,18 +29,18 @@ class DensityOf(Query):
     example: ClassVar[str] = """\
 column = "FILL IN: a column"
 domain = { lower = "FILL IN: its lower end", upper = "FILL IN: its upper end", outside = "count" }
-records = "FILL IN: about how many rows there are, known in public"
+records = "FILL IN: a public estimate of the number of rows"
 """
 
     statistic: Literal["density"]
     column: OneOrMore[str]
-    """Whose values; two or three columns for a map."""
+    """The column; two or three columns for a map."""
     domain: OneOrMore[DomainOf] | None = None
-    """Where they lie, one for each column; by default within the bounds in [columns]."""
+    """The range of the values, one for each column; by default the bounds in [columns]."""
     bandwidth: OneOrMore[Positive] | None = None
-    """The least that shall be read, in the column's units; one for each column."""
+    """The smallest bandwidth of interest, in the units of the column; one for each column."""
     records: Count | None = None
-    """In place of bandwidth, then chosen from the release: about how many rows, known in public."""
+    """Instead of bandwidth: a public estimate of the number of rows, to choose a bandwidth by."""
 
     @property
     @override
@@ -85,29 +85,29 @@ records = "FILL IN: about how many rows there are, known in public"
 
 @final
 class SurvivalOf(Query):
-    """The survival curve: how many have had no event after each time."""
+    """The survival curve: the share of rows without an event up to each time."""
 
     sentence: ClassVar[str] = (
         "survival needs the columns duration and observed, a horizon and a bandwidth"
     )
     example: ClassVar[str] = """\
 duration = "FILL IN: a column of times"
-observed = "FILL IN: the column that says whether the time ended with the event"
+observed = "FILL IN: the column that is true where the time ended with the event"
 horizon = "FILL IN: the last time of interest"
-bandwidth = "FILL IN: the least that shall be read, in the units of the times"
+bandwidth = "FILL IN: the smallest bandwidth of interest, in the units of the times"
 """
 
     statistic: Literal["survival"]
     duration: str
     """The column of times from entry to event or censoring."""
     observed: str
-    """The column that says whether the time ended with the event: true, or at least 1/2."""
+    """The column that is true, or at least 1/2, where the time ended with the event."""
     horizon: Positive
     """The last time of interest."""
     bandwidth: Positive
-    """The least that shall be read, in the units of the times."""
+    """The smallest bandwidth of interest, in the units of the times."""
     causes: Count = 1
-    """How many causes an event can have: observed is then 0, or the number of the cause."""
+    """The number of causes of an event: observed is then 0, or the number of the cause."""
 
     @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
@@ -130,23 +130,23 @@ class RegressionOf(Query):
         "a regression needs the columns x and y, and takes domain, and bandwidth or records"
     )
     example: ClassVar[str] = """\
-x = "FILL IN: the column that the curve is over"
+x = "FILL IN: the column on the horizontal axis"
 y = "FILL IN: the column of responses, with bounds"
 domain = { lower = "FILL IN: its lower end", upper = "FILL IN: its upper end", outside = "drop" }
-records = "FILL IN: about how many rows there are, known in public"
+records = "FILL IN: a public estimate of the number of rows"
 """
 
     statistic: Literal["regression"]
     x: str
-    """The column that the curve is over."""
+    """The column on the horizontal axis."""
     y: str
     """The column of responses; its bounds are those in [columns]."""
     domain: DomainOf | None = None
-    """Where x lies; by default within its bounds in [columns]."""
+    """The range of x; by default its bounds in [columns]."""
     bandwidth: Positive | None = None
-    """The least that shall be read, in the units of x."""
+    """The smallest bandwidth of interest, in the units of x."""
     records: Count | None = None
-    """In place of bandwidth: about how many rows there are, known in public."""
+    """Instead of bandwidth: a public estimate of the number of rows."""
 
     @property
     @override
@@ -178,7 +178,7 @@ records = "FILL IN: about how many rows there are, known in public"
 
 @final
 class QuantilesOf(Query):
-    """Quantiles of a column: up to eight are searched for, of more all counts are released."""
+    """Quantiles of a column: up to eight by a search, more by releasing all counts."""
 
     sentence: ClassVar[str] = (
         "quantiles need a column and a list of probabilities, such as [0.25, 0.5, 0.75]"
@@ -190,7 +190,7 @@ probabilities = [0.25, 0.5, 0.75]
 
     statistic: Literal["quantiles"]
     column: str
-    """Whose values; told apart by the grid of [columns]."""
+    """The column; its values are rounded to the grid in [columns]."""
     probabilities: Annotated[list[Probability], Field(min_length=1)]
     """The share of rows at or below each quantile, from 0 to 1: 0.5 for the median."""
 

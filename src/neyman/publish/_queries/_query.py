@@ -1,4 +1,4 @@
-"""What every query of a spec says, and what it must be able to do."""
+"""The keys and methods of every query of a spec."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from neyman.tables import Keys, Table, UnknownKeys
 __all__ = ["SHOWN", "Groups", "Query", "SuppressionOf", "declared"]
 
 SHOWN: Final = frozenset(one.name for one in fields(Display))
-"""Keys of a query that are no part of its question."""
+"""The keys of a query that change only the presentation."""
 
 _PER_UNIT: Final = ("count_units", "mean_per_unit", "sum_per_unit")
 
@@ -35,10 +35,10 @@ Groups: TypeAlias = Keys | UnknownKeys | None
 
 
 def declared(by: Groups, statistic: str) -> Keys | None:
-    """Return the groups of a statistic that must be declared.
+    """Return declared groups, for a statistic that takes no others.
 
     Raises:
-        InvalidParameter: if nobody declared them.
+        InvalidParameter: if the groups are not declared.
     """
     if isinstance(by, UnknownKeys):
         raise InvalidParameter(
@@ -49,21 +49,21 @@ def declared(by: Groups, statistic: str) -> Keys | None:
 
 
 def _spoken() -> str:
-    """Return every noise with the keys of its share, for a message."""
+    """Return every noise with its budget keys, for a message."""
     return ", ".join(f"{name} ({' or '.join(noise.makes)})" for name, noise in NOISES.items())
 
 
 class SuppressionOf(Section):
-    """What is left out: of every group in the same way, after the noise. { } leaves nothing out."""
+    """A rule that suppresses rows, applied to every group after the noise. { } suppresses none."""
 
     sentence = "write one or more of interval_wider_than, interval_wider_than_share, count_below"
 
     interval_wider_than: Positive | None = None
-    """Numbers whose noise interval is wider, from end to end, in the units of the answer."""
+    """Suppress numbers whose noise interval is wider than this, in the units of the answer."""
     interval_wider_than_share: Positive | None = None
-    """Numbers whose noise interval is wider than this share of the number; 0.5 is half of it."""
+    """Suppress numbers whose noise interval is wider than this share of the number: 0.5 is half."""
     count_below: Count | None = None
-    """Rows whose noisy count is smaller, where the answer holds a count."""
+    """Suppress rows whose noisy count is smaller, if the answer has a count."""
 
     def build(self) -> Suppression:
         """Return the rule."""
@@ -75,94 +75,94 @@ class SuppressionOf(Section):
 
 
 class Query(Section, ABC):
-    """One statistic or function, and what it may spend.
+    """One statistic or function, with its budget.
 
-    A new one is a final class beside the others, named in `neyman.publish._queries`: a
+    A new one is a final class beside the others, named in `neyman.publish._queries`, with a
     `statistic`, its keys, `sentence`, `example` and `ask`. The spec, its JSON schema, the table of
-    keys, `neyman init` and every error text follow from that.
+    keys, `neyman init` and every error message follow from it.
 
     Attributes:
-        sentence: what it takes, for who writes it wrong.
-        example: its own keys in TOML, for `neyman init`; a text that begins with "FILL IN: " is
-            to be replaced.
+        sentence: the keys that it takes, for error messages.
+        example: its own keys in TOML, for `neyman init`; users replace texts that begin with
+            "FILL IN: ".
     """
 
     example: ClassVar[str]
 
     entry: Annotated[str, Field(min_length=1)]
-    """Its id in the ledger; in a batch its name there."""
+    """The id of the release in the ledger; in a batch, its name there."""
     batch: Annotated[str, Field(min_length=1)] | None = None
-    """The id in the ledger of all queries with the same one: charged together, at once."""
+    """The id of a batch: queries with the same batch are charged together."""
     noise: NoiseName | None = None
     """The noise; by default Gaussian for mu, Laplace for epsilon, discrete Gaussian for rho."""
     mu: Positive | None = None
-    """What it may spend, in Gaussian differential privacy."""
+    """The budget, in Gaussian differential privacy."""
     epsilon: Positive | None = None
-    """What it may spend, in pure differential privacy."""
+    """The budget, in pure differential privacy."""
     rho: Positive | None = None
-    """What it may spend, in zero-concentrated differential privacy."""
+    """The budget, in zero-concentrated differential privacy."""
     share: Positive | None = None
-    """Its weight: queries with a share divide what the others leave of the whole budget."""
+    """A weight: queries with a share divide what the others leave of the total budget."""
     where: Form | None = None
-    """Only rows for which a condition such as "age >= 18 and ward = 'north'" holds."""
+    """Use only rows that satisfy a condition such as "age >= 18 and ward = 'north'"."""
     max_rows: Count | None = None
-    """The most rows of one entity that count, all groups together; by default that of [unit]."""
+    """The most rows of one entity that count, over all groups; by default that of [unit]."""
     max_rows_per_group: Count | None = None
     """The most rows of one entity that count in each group of this query."""
     by: str | None = None
-    """The NAME of [keys.NAME] or [unknown.NAME]: an answer for each of its groups."""
+    """The NAME of [keys.NAME] or [unknown.NAME]: gives an answer for each of its groups."""
     companion: Part | None = None
-    """The share of its budget that tells what limits and bounds did; 0.02 by default, 0: none."""
+    """The share of its budget that measures the effect of limits and bounds; by default 0.02."""
     delta: Delta | None = None
-    """What it may spend of delta_aside in [budget], with by = the NAME of [unknown.NAME]."""
+    """The part of delta_aside in [budget] to spend; needs by = the NAME of [unknown.NAME]."""
     title: str | None = None
-    """Of its answer. This and all below are no part of the question, and can change any time."""
+    """The title of the answer. This and the keys below only change the presentation."""
     note: str | None = None
     """A sentence below the title."""
     label: str | None = None
-    """What its number is called, such as "flights", in place of "count"."""
+    """The label of its number, such as "flights" instead of "count"."""
     unit: str | None = None
-    """The unit of measure of its number, in place of that of its column."""
+    """The unit of measure of its number, instead of that of its column."""
     decimals: Decimals | None = None
-    """How many its numbers have; by default as many as its noise leaves."""
+    """The number of decimals; by default as many as the noise leaves significant."""
     percent: bool = False
-    """Whether its numbers are shown in percent: 0.25 as 25 %."""
+    """Whether numbers are shown in per cent: 0.25 as 25 %."""
     order: Order = "declared"
-    """Of its groups: as declared, largest or smallest number first, or alphabetical."""
+    """The order of groups: as declared, largest or smallest number first, or alphabetical."""
     suppress: SuppressionOf | None = None
-    """What is left out of its answer, in place of what [page] says."""
+    """The rule that suppresses rows of its answer, instead of that of [page]."""
 
     @abstractmethod
     def ask(self, table: Table, by: Groups) -> Aggregate:
         """Return the question, not computed.
 
         Args:
-            table: with the limits of this query.
+            table: the table, with the limits of this query.
             by: the groups that `by` names, or None.
 
         Raises:
-            InvalidParameter: if what is declared is unusable.
-            InvalidTable: if it does not go with the table.
+            InvalidParameter: if a declaration cannot be used.
+            InvalidTable: if it does not fit the table.
         """
 
     @property
     def bounds(self) -> Mapping[str, str]:
-        """The columns that must have bounds in [columns], and what else may be written instead."""
+        """The columns that need bounds in [columns], with what the user may write instead."""
         return {}
 
     @property
     def statistic_name(self) -> str:
-        """What the spec calls the statistic."""
+        """The name of the statistic in a spec."""
         return str(get_args(type(self).model_fields["statistic"].annotation)[0])
 
     @property
     def per_unit(self) -> bool:
-        """Whether it is of units, and not of their rows."""
+        """Whether it is about units instead of their rows."""
         return self.statistic_name in _PER_UNIT
 
     @property
     def display(self) -> Display:
-        """How its answer is displayed."""
+        """The presentation of its answer."""
         said = {name: getattr(self, name) for name in SHOWN if name != "suppress"}
         return Display(**said, suppress=None if self.suppress is None else self.suppress.build())
 
@@ -173,7 +173,7 @@ class Query(Section, ABC):
 
     @property
     def spends(self) -> dict[str, Decimal]:
-        """What it may spend, by its key."""
+        """The budget, by its key."""
         given = {"mu": self.mu, "epsilon": self.epsilon, "rho": self.rho, "share": self.share}
         return {key: share for key, share in given.items() if share is not None}
 

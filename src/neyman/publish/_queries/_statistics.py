@@ -1,4 +1,4 @@
-"""Statistics of a table that a spec can name."""
+"""The statistics of a spec."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -43,14 +43,14 @@ __all__ = [
 
 
 class Part(Section, ABC):
-    """What a statistic is of, whatever it may spend."""
+    """A statistic without its budget."""
 
     @abstractmethod
     def build(self, table: Table) -> Statistic:
         """Return the statistic.
 
         Raises:
-            InvalidTable: if it does not go with the table.
+            InvalidTable: if it does not fit the table.
         """
 
     @property
@@ -60,16 +60,16 @@ class Part(Section, ABC):
 
 
 class ColumnPart(Part, ABC):
-    """What a statistic of one column is of.
+    """A statistic of one column.
 
     Attributes:
-        of: makes the statistic.
+        of: the class of the statistic.
     """
 
     of: ClassVar[Callable[[Measured], Statistic]]
 
     column: str
-    """Whose values."""
+    """The column."""
 
     @property
     @final
@@ -84,10 +84,10 @@ class ColumnPart(Part, ABC):
 
 
 class PairPart(Part, ABC):
-    """What a statistic of two columns is of.
+    """A statistic of two columns.
 
     Attributes:
-        of: makes the statistic.
+        of: the class of the statistic.
     """
 
     of: ClassVar[Callable[[Measured, Measured], Statistic]]
@@ -110,7 +110,7 @@ class PairPart(Part, ABC):
 
 
 class PartQuery(Query, Part, ABC):
-    """A query that asks for such a statistic alone."""
+    """A query with one such statistic."""
 
     @final
     @override
@@ -119,7 +119,7 @@ class PartQuery(Query, Part, ABC):
 
 
 class CountPart(Part):
-    """What a count is of."""
+    """A count in a list of several."""
 
     sentence: ClassVar[str] = "a count takes no column, it counts rows"
 
@@ -132,13 +132,13 @@ class CountPart(Part):
 
 @final
 class CountOf(CountPart, PartQuery):
-    """How many rows there are, whatever they hold."""
+    """The number of rows."""
 
     example: ClassVar[str] = ""
 
 
 class SumPart(ColumnPart):
-    """What a sum is of."""
+    """A sum in a list of several."""
 
     sentence: ClassVar[str] = "a sum needs a column, and nothing else of the kind"
     of: ClassVar = Sum
@@ -154,7 +154,7 @@ class SumOf(SumPart, PartQuery):
 
 
 class MeanPart(ColumnPart):
-    """What a mean is of."""
+    """A mean in a list of several."""
 
     sentence: ClassVar[str] = "a mean needs a column, and nothing else of the kind"
     of: ClassVar = Mean
@@ -164,13 +164,13 @@ class MeanPart(ColumnPart):
 
 @final
 class MeanOf(MeanPart, PartQuery):
-    """The mean of a column, with the count that it rests on."""
+    """The mean of a column, with the count of its values."""
 
     example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
 
 
 class VariancePart(ColumnPart):
-    """What a variance is of."""
+    """A variance in a list of several."""
 
     sentence: ClassVar[str] = "a variance needs a column, and nothing else of the kind"
     of: ClassVar = Variance
@@ -186,7 +186,7 @@ class VarianceOf(VariancePart, PartQuery):
 
 
 class CovariancePart(PairPart):
-    """What a covariance is of."""
+    """A covariance in a list of several."""
 
     sentence: ClassVar[str] = "a covariance needs two columns with bounds, x and y"
     of: ClassVar = Covariance
@@ -196,7 +196,7 @@ class CovariancePart(PairPart):
 
 @final
 class CovarianceOf(CovariancePart, PartQuery):
-    """The covariance of two columns, where both are known."""
+    """The covariance of two columns, over rows that have both."""
 
     example: ClassVar[str] = """\
 x = "FILL IN: a column with bounds"
@@ -205,7 +205,7 @@ y = "FILL IN: another column with bounds"
 
 
 class CorrelationPart(PairPart):
-    """What a correlation is of."""
+    """A correlation in a list of several."""
 
     sentence: ClassVar[str] = "a correlation needs two columns with bounds, x and y"
     of: ClassVar = Correlation
@@ -215,7 +215,7 @@ class CorrelationPart(PairPart):
 
 @final
 class CorrelationOf(CorrelationPart, PartQuery):
-    """The correlation of two columns, where both are known."""
+    """The correlation of two columns, over rows that have both."""
 
     example: ClassVar[str] = """\
 x = "FILL IN: a column with bounds"
@@ -243,7 +243,7 @@ parts = [{ statistic = "count" }, { statistic = "mean", column = "FILL IN: a col
     parts: Annotated[list[_AnyPart], Field(min_length=1)]
     """The statistics: count, sum, mean, variance, covariance, correlation, with their keys."""
     shares: list[Count] | None = None
-    """Of each in the squared sensitivity, whole numbers; equal by default."""
+    """Whole numbers: the share of each in the squared sensitivity; equal by default."""
 
     @property
     @override
@@ -267,7 +267,7 @@ parts = [{ statistic = "count" }, { statistic = "mean", column = "FILL IN: a col
 
 @final
 class MeanPerUnitOf(ColumnPart, PartQuery):
-    """The mean over entities of the mean of each one's rows: no row is cut."""
+    """The mean over entities of the mean of each entity's rows; no row is dropped."""
 
     sentence: ClassVar[str] = "a mean per unit needs a column, and nothing else of the kind"
     example: ClassVar[str] = 'column = "FILL IN: a column with bounds"'
@@ -278,24 +278,24 @@ class MeanPerUnitOf(ColumnPart, PartQuery):
 
 @final
 class SumPerUnitOf(Query):
-    """The sum of a column, the total of each entity moved to bounds of its own: no row is cut."""
+    """The sum of a column, with the total of each entity clipped to bounds; no row is dropped."""
 
     sentence: ClassVar[str] = (
         "a sum per unit needs a column, and lower and upper, the bounds of the total of one entity"
     )
     example: ClassVar[str] = """\
 column = "FILL IN: a column with bounds"
-lower = "FILL IN: the least total of one entity in a group that counts"
+lower = "FILL IN: the least total of one entity in a group"
 upper = "FILL IN: the greatest"
 """
 
     statistic: Literal["sum_per_unit"]
     column: str
-    """Whose values."""
+    """The column."""
     lower: Number
-    """The least total of one entity in a group; a smaller one is moved here."""
+    """The least total of one entity in a group; smaller ones are moved here."""
     upper: Number
-    """The greatest total of one entity in a group; a greater one is moved here."""
+    """The greatest total of one entity in a group; greater ones are moved here."""
 
     @property
     @override
@@ -309,9 +309,9 @@ upper = "FILL IN: the greatest"
 
 @final
 class CountUnitsOf(Query):
-    """How many distinct entities there are."""
+    """The number of distinct entities."""
 
-    sentence: ClassVar[str] = "count_units takes no column, it counts those who are protected"
+    sentence: ClassVar[str] = "count_units takes no column, it counts units"
     example: ClassVar[str] = ""
 
     statistic: Literal["count_units"]
@@ -323,7 +323,7 @@ class CountUnitsOf(Query):
 
 @final
 class CrosstabOf(Query):
-    """A contingency table: counts of cells and margins that add up, none of them negative."""
+    """A contingency table: counts of cells and margins that add up and are not negative."""
 
     sentence: ClassVar[str] = (
         "a crosstab needs by, the NAME of [keys.NAME], and takes margins, lists of their columns"
@@ -335,26 +335,26 @@ margins = [["FILL IN: one of its columns"], []]
 
     statistic: Literal["crosstab"]
     margins: list[list[str]] = Field(default=[])
-    """Those shown beside the cells, each a list of columns to keep; [] for the total."""
+    """The margins to show beside the cells, each a list of columns to keep; [] for the total."""
     shares: list[ShareOf] | None = None
-    """Of the cells and then of each margin, for noisy counts of their own; all for the cells."""
+    """The share of noisy counts of the cells, then of each margin; by default all for the cells."""
     whole: bool = True
-    """Whether the counts are whole numbers; by default they are."""
+    """Whether the counts are whole numbers; true by default."""
 
     @override
     def ask(self, table: Table, by: Groups) -> Aggregate:
         cells = declared(by, self.statistic)
         if cells is None:
             raise InvalidParameter(
-                "a crosstab was asked without by, and its cells are groups; write by, the NAME of "
-                "[keys.NAME] with a list of values for each column"
+                "a crosstab needs by, the groups of its cells; none was given. Write by, the NAME "
+                "of [keys.NAME] with a list of values for each column"
             )
         return crosstab(table, cells, self.margins, shares=self.shares or (), whole=self.whole)
 
 
 @final
 class LinearRegressionOf(Query):
-    """The least squares of a column on an intercept and other columns."""
+    """The fit of a column by least squares to an intercept and other columns."""
 
     sentence: ClassVar[str] = (
         "a linear regression needs a response and a list of features, all of them columns with "

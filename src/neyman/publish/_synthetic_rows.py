@@ -1,4 +1,4 @@
-"""Rows that stand for the private ones in a preview: how many in a group, and what they add."""
+"""The synthetic rows of a preview: their number in a group, and what they add."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,17 +20,17 @@ __all__ = [
     "TYPICAL",
     "WORST",
     "Group",
-    "StandIns",
+    "SyntheticRows",
     "of_question",
     "refuse_unknown",
     "spreads_of",
 ]
 
-# Rows of a table for which intervals are shown where no number is named.
+# The numbers of rows of a preview without `records`.
 _SIZES: Final = (100, 1_000, 10_000, 100_000)
 
 BEST: Final = "at best"
-# Of a function, such as quantiles, rows in one place can do better.
+# For functions, such as quantiles, rows in one place can do better.
 EVENLY: Final = "spread evenly"
 TYPICAL: Final = "typical"
 WORST: Final = "at worst"
@@ -38,12 +38,12 @@ SPREAD: Final = "spread"
 LIKE: Final = "like"
 
 _MOST: Final = 2**62
-# The worst rows lie at both bounds, most of them at one: shares at the other.
+# The worst rows are at both bounds, most at one of them; these are shares at the other.
 _SHARES: Final = (0.0, *(2.0**-k for k in range(24, 0, -1)))
 
 
 class Group(NamedTuple):
-    """So many rows, and whose they are, for people: "" where there is one group."""
+    """The number of rows of a group, and its label: "" if there is only one."""
 
     records: int
     label: str
@@ -51,15 +51,15 @@ class Group(NamedTuple):
 
 @final
 @dataclass(frozen=True, slots=True)
-class StandIns:
-    """What a preview of a question is made of, whatever the noise.
+class SyntheticRows:
+    """The synthetic rows of a question, for any noise.
 
     Attributes:
         aggregate: the question.
-        groups: those that are shown.
-        cases: by name, what one row adds, rows spread evenly first; of several the widest interval
-            is that of the case.
-        like: what the public rows are like, where some were given.
+        groups: the groups of the preview.
+        cases: what one row adds in each case, by name, with even rows first; if a case has several,
+            its interval is the widest.
+        like: a summary of the public rows, if some were given.
     """
 
     aggregate: Aggregate
@@ -69,12 +69,12 @@ class StandIns:
 
     @property
     def answered(self) -> int:
-        """How many groups there is an answer for; 0 where nobody declared them."""
+        """The number of groups; 0 if they are not declared."""
         width = next((case[0].size for case in self.cases.values() if case), self.aggregate.size)
         return self.aggregate.size // width
 
     def integers(self, case: str, records: int) -> IntArray:
-        """Return what so many rows of a case add up to, a group for each part of the case."""
+        """Return the integers of so many rows in a case, one group for each of its parts."""
         summed = np.rint(records * np.concatenate(self.cases[case]))
         return np.clip(summed, -_MOST, _MOST).astype(np.int64)
 
@@ -85,24 +85,24 @@ def of_question(
     public: Public | None,
     spreads: Spreads,
     label: str = "the public table",
-) -> StandIns:
-    """Make rows up, and ask the public ones.
+) -> SyntheticRows:
+    """Return the synthetic rows of a question, and those of public data.
 
     Args:
         aggregate: the question.
-        records: how many rows the table has.
-        public: a public table, or what is known of one.
-        spreads: by column; those of other questions are passed over.
-        label: what the public rows are called.
+        records: the number of rows of the table.
+        public: a public table, or summaries of one.
+        spreads: means and standard deviations by column; other columns are ignored.
+        label: the label of the public rows.
 
     Raises:
-        InvalidParameter: if a number of rows is none, or a mean or deviation impossible.
-        InvalidTable: if the public table cannot be asked.
+        InvalidParameter: if a number of rows, a mean or a deviation is impossible.
+        InvalidTable: if the question does not fit the public table.
     """
     known = None if public is None else likeness_of(aggregate, public, label)
     imagined = aggregate.imagined
     if imagined is None:
-        return StandIns(aggregate, _groups(0, records, known), {}, known)
+        return SyntheticRows(aggregate, _groups(0, records, known), {}, known)
     made = imagined.made_up({name: spreads[name] for name in imagined.columns if name in spreads})
     first = EVENLY if made.ends is None else BEST
     cases: dict[str, tuple[Array, ...]] = {first: (made.even,), TYPICAL: (made.typical,)}
@@ -112,14 +112,14 @@ def of_question(
     if known is not None:
         cases[LIKE] = (imagined.shaped(known.shape),)
     groups = aggregate.size // made.even.size
-    return StandIns(aggregate, _groups(groups, records, known), cases, known)
+    return SyntheticRows(aggregate, _groups(groups, records, known), cases, known)
 
 
 def spreads_of(spread: Mapping[str, tuple[Real, Real]]) -> Spreads:
-    """Check means and standard deviations by column.
+    """Return checked means and standard deviations by column.
 
     Raises:
-        InvalidParameter: if they are no pairs of finite numbers.
+        InvalidParameter: if they are not pairs of finite numbers.
     """
     instead = 'a mean and a standard deviation by column, such as {"minutes": (35, 20)}'
     check_type("spread", spread, Mapping, instead)
@@ -128,8 +128,8 @@ def spreads_of(spread: Mapping[str, tuple[Real, Real]]) -> Spreads:
         check_type(f"spread of {column!r}", pair, tuple | list, instead)
         if len(cast("Sequence[object]", pair)) != 2:
             raise InvalidParameter(
-                f"spread of {column!r} must be a mean and a standard deviation; {len(pair)} "
-                f"numbers were given. Write {instead}"
+                f"spread of {column!r} must be a mean and a standard deviation; got {len(pair)} "
+                f"numbers. Write {instead}"
             )
         mean, sd = (float(exact(part, f"spread of {column!r}")) for part in pair)
         found[column] = (mean, sd)
@@ -142,10 +142,10 @@ def _between(low: Array, high: Array) -> Iterator[Array]:
 
 
 def refuse_unknown(spread: Spreads, questions: Sequence[Aggregate]) -> None:
-    """Refuse a column that none of the questions is about.
+    """Refuse a column that no question uses.
 
     Raises:
-        InvalidParameter: naming it.
+        InvalidParameter: if there is one; the error names it.
     """
     imagined = [question.imagined for question in questions]
     columns = dict.fromkeys(name for one in imagined if one is not None for name in one.columns)
@@ -161,7 +161,7 @@ def refuse_unknown(spread: Spreads, questions: Sequence[Aggregate]) -> None:
 def _groups(
     groups: int, records: int | Sequence[int] | None, like: Likeness | None
 ) -> tuple[Group, ...]:
-    """Return the groups to show for tables of so many rows: with `like`, smallest and largest."""
+    """Return the groups of a preview for tables of so many rows: with `like` two of them."""
     if records is None:
         tables: Sequence[object] = _SIZES if like is None else [like.rows]
     elif isinstance(records, Sequence) and not isinstance(records, str):
@@ -179,7 +179,7 @@ def _groups(
 
 def _of_table(groups: int, size: int, like: Likeness | None) -> Iterator[Group]:
     if like is None:
-        # Of groups that nobody declared it is not known how many there are: one is shown.
+        # The number of undeclared groups is unknown, so the preview has one.
         label = f"each of {groups:,}" if groups > 1 else "" if groups else "one group"
         yield Group(max(1, size // max(groups, 1)), label)
         return

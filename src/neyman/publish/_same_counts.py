@@ -1,18 +1,18 @@
-"""Which numbers of different answers are the same number before noise.
+"""Which counts of different answers are the same count before noise.
 
-The number of rows of a group is one fact in two answers where it is of the same rows of the same
-data in the same group, under contribution limits that leave the same of one unit's rows:
+The number of rows of a group is the same fact in two answers if both use the same rows of the same
+data in the same group, under contribution limits that keep the same rows of a unit:
 
-* no limit on all groups together cuts anything: then a unit adds min(its rows, r) to a group, so
-  that r must be equal, and the group may stand in any list of groups;
-* otherwise what is left in a group depends on all of them: the limits and the list must be equal,
-  and, where the companion tells that limits cut rows of more than 1 % of the units, the columns by
-  which rows of a unit are chosen.
+* If no limit over all groups drops rows, a unit adds min(its rows, r) to a group. Then r must be
+  equal, and the lists of groups may differ.
+* Otherwise the rows that remain in a group depend on all groups. Then the limits and the lists must
+  be equal and, if the companion shows that limits drop rows of more than 1 % of the units, also the
+  columns by which the rows of a unit are chosen.
 
-A count beside a mean is of the rows where the column is known. That is another fact, unless the
-column was declared to be complete.
+A count beside a mean counts rows with a known value. That is another fact, unless the column was
+declared to be complete.
 
-`parts_of` takes a release apart into its statistics, each with its facts and its noisy integers.
+`parts_of` splits a release into its statistics, each with its facts and its noisy integers.
 """
 
 import json
@@ -26,7 +26,7 @@ from neyman.released import RecordedGroups, RecordedQuestion, RecordedUnit, Rele
 
 __all__ = ["Fact", "Part", "Variable", "facts_of", "known_columns", "margin_fact", "parts_of"]
 
-# From this share of units on, limits cut rows of many.
+# If limits drop rows of more than this share of units, the choice of rows matters.
 _MANY: Final = 0.01
 _NUMBERS: Final = ("int", "float")
 _PER_UNIT: Final = ("count_units", "mean_per_unit")
@@ -35,16 +35,15 @@ _PER_UNIT: Final = ("count_units", "mean_per_unit")
 @final
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """_Rows, or units, before they are put into groups.
+    """Rows, or units, before grouping.
 
     Attributes:
-        data: of what, made how.
-        limits: under which contribution limits.
-        units: whether units are counted, and not their rows.
-        known: the columns that must have a value; none that a group has one of anyway.
-        of_all: whether, of a unit with too many rows, some are kept of all, and not of those with a
-            value alone.
-        choice: where limits cut much, by what the rows of a unit are told apart that are kept.
+        data: the data and their steps.
+        limits: the contribution limits.
+        units: whether units are counted instead of rows.
+        known: the columns that must have a value, except those that every group has.
+        of_all: whether a limit chooses among all rows of a unit, not only those with a value.
+        choice: if limits drop many rows, the columns by which the kept rows are chosen.
     """
 
     data: tuple[object, str]
@@ -58,11 +57,11 @@ class _Rows:
 @final
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A number of rows, or units: those of one group.
+    """The number of rows, or units, of one group.
 
     Attributes:
-        rows: of which.
-        group: by column its value, with its type; and what else a row must be in.
+        rows: the rows.
+        group: the value of each column, with its type, and further conditions.
     """
 
     rows: _Rows
@@ -72,14 +71,14 @@ class Fact:
 @final
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A column as it is added up.
+    """A column in a sum.
 
     Attributes:
-        name: of the column.
-        lower, upper, grid: of its bounds.
+        name: the name of the column.
+        lower, upper, grid: its bounds.
         centre: their middle, in grid steps.
-        per: what is added up once, rows or units.
-        choice: as of `_Rows`.
+        per: whether rows or units are added up.
+        choice: as for `_Rows`.
     """
 
     name: str
@@ -91,18 +90,18 @@ class Variable:
     choice: str
 
     def at(self, steps: float | Fraction) -> float:
-        """Return the value so many grid steps from the centre, within the bounds."""
+        """Return the value at some grid steps from the centre, within the bounds."""
         most = (self.upper - self.lower) / self.grid
         value = (self.centre + Fraction(min(max(steps, -most), most))) * self.grid
         return float(min(max(value, self.lower), self.upper))
 
 
 def _variable_of(release: Release, question: RecordedQuestion) -> Variable | None:
-    """Return the column that a statistic adds up; None where there is none, or more than one.
+    """Return the column that a statistic adds up; None if there is not exactly one.
 
     Args:
         release: the answer.
-        question: of the statistic, which may be one of several.
+        question: the question of the statistic, which may be one of several.
     """
     names, grid = question.summed, question.grid
     if len(names) != 1 or question.bounds is None or grid is None:
@@ -116,22 +115,22 @@ def _variable_of(release: Release, question: RecordedQuestion) -> Variable | Non
 
 
 def known_columns(release: Release, question: RecordedQuestion) -> frozenset[str]:
-    """Return the columns that rows must have a value in, which some in a group may not have.
+    """Return the columns in which rows need a value, and may have none.
 
     Args:
         release: the answer.
-        question: of the statistic, which may be one of several.
+        question: the question of the statistic, which may be one of several.
     """
     return frozenset(question.summed) - _numbers_in(release.question.groups) - release.complete
 
 
 def facts_of(release: Release, question: RecordedQuestion, number: int) -> tuple[Fact, ...]:
-    """Return the number of rows that a statistic has of each group.
+    """Return the facts of a statistic, one for each group.
 
     Args:
-        release: the answer, with what it was read from.
-        question: of the statistic, which may be one of several.
-        number: how many groups there are.
+        release: the answer, with its noisy integers.
+        question: the question of the statistic, which may be one of several.
+        number: the number of groups.
     """
     whole, statistic = release.question, question.statistic
     groups, unit = whole.groups, whole.unit
@@ -150,7 +149,7 @@ def facts_of(release: Release, question: RecordedQuestion, number: int) -> tuple
             json.dumps(made, sort_keys=True),
         ),
         limits=json.dumps(limits, sort_keys=True),
-        # With one row in a group, a unit is counted once.
+        # With one row in a group, counting rows counts units.
         units=unit.entity is not None and (statistic in _PER_UNIT or each == 1),
         known=known,
         of_all=whole.together and bool(known) and unit.entity is not None,
@@ -163,16 +162,16 @@ def facts_of(release: Release, question: RecordedQuestion, number: int) -> tuple
 
 
 def margin_fact(fact: Fact, groups: RecordedGroups, names: Collection[str]) -> Fact:
-    """Return the fact of a margin by some of the columns, from that of one of its cells."""
+    """Return the fact of a margin, from that of one of its cells."""
     kept = frozenset(part for part in fact.group if part[0] in names)
     return Fact(fact.rows, kept | frozenset(_within(groups, names)))
 
 
 def _grouped(release: Release) -> Callable[[int], Iterator[tuple[str, ...]]]:
-    """Return what yields a part for each column of the group in a row; a bin is its two ends.
+    """Return a function that yields the columns of a row's group; a bin is its two ends.
 
-    The group of rows without a value is one, whatever it is called. That of all other values is
-    another with other keys of its column.
+    The group of missing values is the same under any name. The group of other values depends on
+    the keys of its column.
     """
     groups = release.question.groups
     bins, rest, kinds = groups.bins, groups.rest, groups.types
@@ -196,17 +195,16 @@ def _grouped(release: Release) -> Callable[[int], Iterator[tuple[str, ...]]]:
 
 
 def _keys_beside(release: Release, name: str) -> list[str]:
-    """Return the keys of a column that may have a group of all others."""
+    """Return the keys of a column, which decide its group of other values."""
     groups = release.question.groups
     texts = set(map(str, groups.listed_keys(name) or release.columns[name]))
     return sorted(texts - set(map(str, groups.rest[name].values())))
 
 
 def _numbers_in(groups: RecordedGroups) -> frozenset[str]:
-    """Return the columns in which every row that is in a group surely has a number.
+    """Return the columns in which every row of a group certainly has a number.
 
-    A key that is a number, and a bin of numbers. Text need not be one, nor what a group of all
-    other values holds.
+    These have numeric keys or bins, and no group of other values.
     """
     found: set[str] = set()
     for name, kind in groups.types.items() if groups.declared else ():
@@ -218,9 +216,9 @@ def _numbers_in(groups: RecordedGroups) -> frozenset[str]:
 
 
 def _within(groups: RecordedGroups, names: Collection[str]) -> list[tuple[str, ...]]:
-    """Return the groups that rows of a margin must be in: one of those that it adds up.
+    """Return the groups that the rows of a margin must be in.
 
-    None where the columns left out have a group for every row.
+    None if the columns that are summed over have a group for every row.
     """
     whole = {name for name, more in groups.rest.items() if {"missing", "other"} <= more.keys()}
     if {*names, *whole} >= {*groups.columns}:
@@ -235,7 +233,7 @@ def _most_in_a_group(unit: RecordedUnit) -> int:
 
 
 def _most_groups(question: RecordedQuestion, number: int) -> int | None:
-    """Return how many groups limits are of; None where nobody declared them."""
+    """Return the number of groups under the limits; None if they are not declared."""
     groups = question.groups
     if not groups.record:
         return 1
@@ -245,15 +243,14 @@ def _most_groups(question: RecordedQuestion, number: int) -> int | None:
 
 
 def _choice(release: Release) -> str:
-    """Return by what rows are told apart, where limits cut those of more than a few units.
+    """Return the columns by which rows are chosen, if limits drop rows of many units.
 
-    Of a unit with too many rows a pseudo-random part is kept, which depends on the columns that a
-    question is of.
+    The rows that are kept are pseudo-random, and depend on the columns of the question.
     """
     companion, question = release.companion, release.question
     if companion is None:
         return ""
-    # At twice the half-width, for it decides silently, and of each release.
+    # At twice the half-width, because it decides silently, and for each release.
     surely = companion.cut - 2 * companion.cut_half_width
     if companion.of is None or surely <= _MANY * max(companion.units, 1):
         return ""
@@ -262,10 +259,9 @@ def _choice(release: Release) -> str:
 
 
 def _steps_used(question: RecordedQuestion, used: set[str]) -> list[object]:
-    """Return the steps that decide which rows there are, and what is in the columns used.
+    """Return the steps that decide the rows, and the values of the columns used.
 
-    A column that is made and has no part in the question is left out, so that it may be there or
-    not.
+    A computed column that the question does not use is ignored.
     """
     kept: list[object] = []
     for step in reversed(question.steps):
@@ -282,7 +278,7 @@ def _steps_used(question: RecordedQuestion, used: set[str]) -> list[object]:
 
 
 def _words(form: object) -> Iterator[str]:
-    """Yield every text in a record: the names of all columns are among them."""
+    """Yield every text in a record, among them the names of all columns."""
     match form:
         case str():
             yield form
@@ -302,17 +298,17 @@ class Part:
     """One statistic of one release.
 
     Attributes:
-        place: of the release in its publication.
-        name: of the release.
-        release: itself.
-        question: of the statistic.
-        names: what its columns are called in the release, by what they are called alone.
-        reading: of its integers.
-        terms: what each is of.
-        integers: noisy, shape (groups, width).
-        noise: on each.
-        facts: the number of rows of each group.
-        variable: what it adds up; None of more columns, or none.
+        place: the place of the release in its publication.
+        name: the name of the release.
+        release: the release.
+        question: the question of the statistic.
+        names: the names of its columns in the release, by their names alone.
+        reading: turns its integers into numbers.
+        terms: the meaning of each integer.
+        integers: the noisy integers, of shape (groups, width).
+        noise: the noise on each.
+        facts: the facts of its groups.
+        variable: the column that it adds up; None if there is not exactly one.
     """
 
     place: int
@@ -329,27 +325,27 @@ class Part:
 
     @property
     def law(self) -> str:
-        """What the noise is called in the ledger."""
+        """The name of the noise in the ledger."""
         return str(self.release.mechanism.get("mechanism"))
 
     @property
     def chosen(self) -> bool:
-        """Whether a group is shown because its own noisy count is large."""
+        """Whether groups appear only if their noisy count is large."""
         return self.release.threshold is not None
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """Which integer is the number of rows, and times what; None where none is."""
+        """The integer that is the number of rows, with its factor; None if there is none."""
         rows = [(i, term.rows) for i, term in enumerate(self.terms) if term and not term.total]
         return rows[0] if rows else None
 
     def columns(self) -> Columns:
-        """The columns of the statistic, called as if it had been asked alone."""
+        """The columns of the statistic, named as if it stood alone."""
         return {own: self.release.columns[held] for own, held in self.names.items()}
 
 
 def parts_of(name: str, place: int, release: Release) -> Iterator[Part]:
-    """Yield the statistics of a release whose integers can be put together with others."""
+    """Yield the statistics of a release whose integers can be combined with others."""
     drawn = release.drawn
     if drawn is None:
         return

@@ -1,4 +1,4 @@
-"""What one question on the command line is told: all of it, for nothing private is guessed."""
+"""The options of `neyman count`, `mean`, `quantiles` and `density`. Nothing is guessed."""
 
 import argparse
 import csv
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final, final
 
 from neyman.accounting import budget_for
-from neyman.cli._numbers import WrongUsage, as_usage, number, positive, whole
+from neyman.cli._numbers import as_usage, number, positive, whole
+from neyman.cli._parser import WrongUsage
 from neyman.curves import TradeOff
 from neyman.functional import Circle, Interval, Side
 from neyman.ledger import Ledger, Store, store_of
@@ -20,7 +21,7 @@ from neyman.session import By, Ends, Question, Session, Spends, cap_given, check
 from neyman.session import open as open_session
 from neyman.tables import Bins, Keys, Rows, files_of
 
-__all__ = ["Asked", "asked_of"]
+__all__ = ["Request", "read_request"]
 
 _ROWS: Final = "rows"
 _SPENT: Final = ("mu", "epsilon", "rho", "share")
@@ -29,13 +30,13 @@ _BUDGETS: Final = ("mu", "epsilon", "delta", "rho", "delta_aside")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """A question with its noise, and the ledger that pays. Nothing has been charged.
 
     Attributes:
-        question: of the table.
-        noise: that spends what it may.
-        plan: with the ledger; None where it is only looked at, and no ledger was named.
+        question: about the table.
+        noise: the mechanism that spends the budget of the question.
+        plan: the question with its ledger; None for a preview without a ledger.
         records: a public number of rows, for a preview.
         data: the files of the rows.
     """
@@ -48,29 +49,39 @@ class Asked:
 
     @property
     def files(self) -> set[Path]:
-        """What is read, and never written to as an answer."""
+        """The files that are read, which no answer may replace."""
         return {*self.data, *(() if self.plan is None else self.plan.ledger.files)}
 
+    def require_plan(self) -> Plan:
+        """Return the plan.
+
+        Raises:
+            WrongUsage: if no ledger was given.
+        """
+        if self.plan is None:
+            raise WrongUsage("--ledger PLACE is missing")
+        return self.plan
+
     def preview(self) -> Preview | PlanPreview:
-        """Say what it would cost and look like."""
+        """Return the price and the size of the noise."""
         if self.plan is None:
             return self.question.preview(noise=self.noise, records=self.records)
         return self.plan.preview(records=self.records)
 
 
-def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
-    """Return what is asked.
+def read_request(options: argparse.Namespace, statistic: str) -> Request:
+    """Return the question that the options describe.
 
     Raises:
-        WrongUsage: if an option is missing, is written wrongly, or two do not go together.
-        NeymanError: if the table, or what is declared of it, is unusable.
+        WrongUsage: if an option is missing or malformed, or two options contradict each other.
+        NeymanError: if the table, or a declaration about it, cannot be used.
     """
     _check_together(options)
     budget = _budget(options.budget)
     store = None if options.ledger is None else store_of(options.ledger)
     missing = list(_missing(options, statistic, store))
     if missing:
-        raise WrongUsage("\n  ".join(["nothing is guessed; write also", *missing]))
+        raise WrongUsage("\n  ".join(["options are missing; write also", *missing]))
     data: list[Path] = options.data
     session = open_session(
         data if len(data) > 1 else data[0],
@@ -82,14 +93,12 @@ def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
         session = session.where(options.where)
     records = whole(options.records, "--records") if options.records else None
     question = _question(options, statistic, session, records)
-    noise, apart = None, None
-    if options.budget is not None:
-        apart = _budget_words(options.budget).get("delta_aside")
-    if store is not None and apart is None and store.exists():
+    aside = None if options.budget is None else _budget_words(options.budget).get("delta_aside")
+    if store is not None and aside is None and store.exists():
         ledger = Ledger.existing(store)
         budget = ledger.cap if budget is None else budget
-        apart = ledger.delta_aside if budget == ledger.cap else None
-    noise = _noise(options, question, budget, apart)
+        aside = ledger.delta_aside if budget == ledger.cap else None
+    noise = _noise(options, question, budget, aside)
     files = tuple(file for path in data for file in files_of(path))
     plan = None
     if store is not None and budget is not None:
@@ -103,13 +112,13 @@ def asked_of(options: argparse.Namespace, statistic: str) -> Asked:
             cap=budget,
             unit=question.aggregate.unit,
             neighbors=question.sensitivity.neighbors,
-            delta_aside=apart,
+            delta_aside=aside,
         )
-    return Asked(question, noise, plan, records, files)
+    return Request(question, noise, plan, records, files)
 
 
 def _check_together(options: argparse.Namespace) -> None:
-    """Refuse two ways of saying one thing."""
+    """Refuse options that contradict each other."""
     given = {name: value for name, value in vars(options).items() if value is not None}
     spent = [f"--{name}" for name in _SPENT if name in given]
     if len(spent) > 1:
@@ -120,67 +129,68 @@ def _check_together(options: argparse.Namespace) -> None:
     if "max_rows" in given and given.get("unit") == _ROWS:
         raise WrongUsage("--unit rows and --max-rows were given; write one of them")
     if options.preview and options.output:
-        raise WrongUsage("-o takes an answer; with --preview write > FILE")
+        raise WrongUsage("-o writes an answer, and --preview releases none; write --preview > FILE")
     if options.preview and options.csv:
-        raise WrongUsage("--csv is of an answer; with --preview write --json")
+        raise WrongUsage(
+            "--csv prints an answer, and --preview releases none; write --preview --json"
+        )
 
 
 def _missing(options: argparse.Namespace, statistic: str, store: Store | None) -> Iterator[str]:
-    """Tell what is missing, and what each means."""
+    """Yield each option that is missing, with its meaning."""
     yield from _missing_of(options, statistic)
     yield from _missing_payment(options, store)
 
 
 def _missing_of(options: argparse.Namespace, statistic: str) -> Iterator[str]:
     if statistic != "count" and options.column is None:
-        yield "--column NAME, whose values"
+        yield "--column NAME, the column of the values"
     if statistic in ("mean", "quantiles") and options.bounds is None:
         column = options.column or "NAME"
-        yield f"--bounds {column}=LOW:HIGH, where the values lie, known in public"
+        yield f"--bounds {column}=LOW:HIGH, the range of the values, from public knowledge"
     if statistic == "density":
         if not (options.domain or options.period or options.bounds):
-            yield "--domain LOW:HIGH, where they lie, or --period P, after which they begin anew"
+            yield "--domain LOW:HIGH, the range of the values, or --period P for values on a circle"
         if options.bandwidth is None and options.records is None:
             yield (
-                "--records N, about how many there are, known in public; or --bandwidth H, the "
-                "least that shall be read, in place of the release's own choice"
+                "--records N, a public estimate of the number of rows, from which the release "
+                "chooses its bandwidth; or --bandwidth H, the smallest bandwidth of interest"
             )
     if options.unit is None:
         yield (
-            "--unit COLUMN, whose a row is, the one who is protected; or --unit rows, where each "
-            "row is somebody of its own"
+            "--unit COLUMN, the column that names the privacy unit of a row; or --unit rows, if "
+            "each row is a unit of its own"
         )
     if options.unit != _ROWS and options.max_rows is None:
-        yield "--max-rows K, how many rows of one unit count"
+        yield "--max-rows K, the most rows of one unit that count"
 
 
 def _missing_payment(options: argparse.Namespace, store: Store | None) -> Iterator[str]:
     released = not options.preview
     if all(getattr(options, name) is None for name in _SPENT):
-        yield "--mu M, what it may spend, such as 0.3; or --epsilon, --rho or --share"
+        yield "--mu M, the budget of this release, such as 0.3; or --epsilon, --rho or --share"
     by = getattr(options, "by", None) or ()
     if by and not any("=" in written for written in by):
         yield from _missing_of_unknown(options)
     if store is None and (released or options.share or options.budget):
-        yield "--ledger PLACE, which adds up all that is ever spent on these data"
+        yield "--ledger PLACE, the ledger that records everything spent on these data"
     if options.budget is None and (
         (store is not None and not store.exists()) or (store is None and released)
     ):
-        yield "--budget mu=1, all that a new ledger may ever spend"
+        yield "--budget mu=1, the total budget of a new ledger"
     if released and options.id is None:
-        yield "--id ID, the name of this release in the ledger"
+        yield "--id ID, the id of this release in the ledger"
 
 
 def _missing_of_unknown(options: argparse.Namespace) -> Iterator[str]:
-    """Tell what groups that nobody declared need."""
+    """Yield each option that undeclared groups need and that is missing."""
     if options.delta is None:
         yield (
-            "--delta D, the chance that a group is shown that one unit alone is in, such as 1e-7; "
+            "--delta D, the probability that a group with a single unit appears, such as 1e-7; "
             "or --by COLUMN=VALUE,VALUE, which declares all groups"
         )
-    apart = ("delta_aside", "epsilon")
-    if options.budget and not any(name in options.budget for name in apart):
-        yield "--budget ...,delta_aside=1e-6, what groups that nobody declared may spend"
+    if options.budget and not any(name in options.budget for name in ("delta_aside", "epsilon")):
+        yield "--budget ...,delta_aside=1e-6, the delta that undeclared groups may spend"
 
 
 def _question(
@@ -196,35 +206,33 @@ def _question(
         case "quantiles":
             if options.probabilities is None:
                 return session.quantiles(options.column, by=by)
-            asked = [number(p, "--probabilities") for p in options.probabilities.split(",")]
-            return session.quantiles(options.column, asked, by)
+            shares = [number(p, "--probabilities") for p in options.probabilities.split(",")]
+            return session.quantiles(options.column, shares, by)
         case _:
-            wide = options.bandwidth
+            bandwidth = options.bandwidth
             return session.density(
                 options.column,
                 domain=_domain(options),
-                bandwidth=None if wide is None else positive(wide, "--bandwidth"),
-                # Beside a bandwidth it is for the preview alone.
-                records=records if wide is None else None,
+                bandwidth=None if bandwidth is None else positive(bandwidth, "--bandwidth"),
+                # With a bandwidth, only the preview uses the number of rows.
+                records=records if bandwidth is None else None,
             )
 
 
 def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
-    """Read COLUMN=VALUE,VALUE, values of the type of the column; or bins, COLUMN=LOW:HIGH:STEP.
-
-    COLUMN alone is of unknown groups.
+    """Read --by: COLUMN=VALUE,VALUE; bins, COLUMN=LOW:HIGH:STEP; or COLUMN, undeclared groups.
 
     Args:
-        given: as they are written.
-        session: whose columns they are.
-        rest: whether declared groups have two more, of missing and of other values.
+        given: the values of --by.
+        session: the session that has the columns.
+        rest: whether declared groups get two more, for missing and for other values.
     """
     declared: dict[str, list[object] | Bins] = {}
     unknown: list[str] = []
     for written in given:
         name, equals, listed = written.partition("=")
         if name in declared or name in unknown:
-            raise WrongUsage(f"--by {name} was given twice; write it once, with all values")
+            raise WrongUsage(f"--by {name} was given twice; write it once with all values")
         if not equals:
             unknown.append(name)
             continue
@@ -239,11 +247,11 @@ def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
             declared[name] = [_key(value, kinds, name) for value in values]
     if declared and unknown:
         raise WrongUsage(
-            f"--by {unknown[0]} has no values and --by {next(iter(declared))} has; declare all "
-            "groups, or none"
+            f"--by {unknown[0]} has no values and --by {next(iter(declared))} has some; write "
+            "values for all columns or for none"
         )
     if rest and not declared:
-        raise WrongUsage("--rest goes with declared groups; write --by COLUMN=VALUE,VALUE as well")
+        raise WrongUsage("--rest needs declared groups; write --by COLUMN=VALUE,VALUE as well")
     if rest:
         with_missing = {
             name: values if isinstance(values, Bins) else [*values, None]
@@ -254,7 +262,7 @@ def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
 
 
 def _bins(written: str, column: str) -> Bins:
-    """Read LOW:HIGH:STEP; rows outside are in no bin."""
+    """Read LOW:HIGH:STEP; rows outside the range are in no bin."""
     ends = _numbers(written, "--by")
     if len(ends) != 3 or ends[2] <= 0 or ((ends[1] - ends[0]) / ends[2]).denominator != 1:
         raise WrongUsage(
@@ -266,13 +274,13 @@ def _bins(written: str, column: str) -> Bins:
 
 
 def _key(written: str, kinds: Sequence[type], column: str) -> object:
-    """Return a key as the column has them."""
+    """Return a key in the type of the column."""
     if str in kinds or not kinds:
         return written
     try:
         if bool in kinds:
             return {"true": True, "false": False}[written.lower()]
-        # A code such as 1.0 is whole.
+        # Codes such as 1.0 are whole numbers.
         return date.fromisoformat(written) if date in kinds else int(written.removesuffix(".0"))
     except (KeyError, ValueError):
         fit = "true or false" if bool in kinds else "dates such as 2026-02-28"
@@ -286,7 +294,9 @@ def _bounds(given: Sequence[str]) -> dict[str, Ends]:
     for written in given:
         name, equals, ends = written.rpartition("=")
         if not equals or ends.count(":") not in (1, 2):
-            raise WrongUsage(f"--bounds {written} was given; write such as --bounds minutes=0:240")
+            raise WrongUsage(
+                f"--bounds {written} was given; write it such as --bounds minutes=0:240"
+            )
         if name in found:
             raise WrongUsage(f"--bounds {name} was given twice; write it once")
         lower, upper, *grid = _numbers(ends, "--bounds")
@@ -295,19 +305,19 @@ def _bounds(given: Sequence[str]) -> dict[str, Ends]:
 
 
 def _numbers(written: str, option: str) -> tuple[Fraction, ...]:
-    """Read LOW:HIGH."""
+    """Read numbers with colons between them."""
     return tuple(number(end, option) for end in written.split(":"))
 
 
 def _domain(options: argparse.Namespace) -> Side | None:
-    """Return where values lie; None where their bounds say it."""
+    """Return the domain of a density; None if the bounds of the column give it."""
     if options.period is not None:
         return Circle(positive(options.period, "--period"))
     if options.domain is None:
         return None
     ends = _numbers(options.domain, "--domain")
     if len(ends) != 2:
-        raise WrongUsage(f"--domain {options.domain} was given; write such as --domain 0:240")
+        raise WrongUsage(f"--domain {options.domain} was given; write it such as --domain 0:240")
     return Interval(*ends, outside=options.outside or "count")
 
 
@@ -318,45 +328,45 @@ def _budget_words(written: str) -> dict[str, Fraction]:
         name, equals, value = part.strip().partition("=")
         if not equals or name not in _BUDGETS or name in found:
             raise WrongUsage(
-                f"--budget {written} was given; write such as mu=1, rho=0.5 or "
-                "epsilon=3,delta=1e-6, each once"
+                f"--budget {written} was given; write it such as mu=1, rho=0.5 or "
+                "epsilon=3,delta=1e-6, each part once"
             )
         found[name] = positive(value, f"--budget {name}=")
     return found
 
 
 def _budget(written: str | None) -> TradeOff | None:
-    """Return the cap of a new ledger."""
+    """Return the total budget of a new ledger."""
     if written is None:
         return None
-    said = _budget_words(written)
+    amounts = _budget_words(written)
     with as_usage():
-        cap = cap_given(None, *(said.get(name) for name in _BUDGETS))
+        cap = cap_given(None, *(amounts.get(name) for name in _BUDGETS))
     if cap is None:
-        raise WrongUsage(f"--budget {written} sets no budget; write such as mu=1")
+        raise WrongUsage(f"--budget {written} names no budget; write it such as mu=1")
     return cap
 
 
 def _noise(
-    options: argparse.Namespace, question: Question, cap: TradeOff | None, apart: Fraction | None
+    options: argparse.Namespace, question: Question, cap: TradeOff | None, aside: Fraction | None
 ) -> Mechanism:
-    """Return the noise that spends what was written."""
+    """Return the noise that spends the budget of the question."""
     delta = None if options.delta is None else positive(options.delta, "--delta")
-    said = {
+    spent = {
         name: positive(getattr(options, name), f"--{name}")
         for name in _SPENT
         if getattr(options, name) is not None
     }
     whole = None
-    if "share" in said and cap is not None:
-        budget = budget_for(cap, apart)
+    if "share" in spent and cap is not None:
+        budget = budget_for(cap, aside)
         whole = budget.filter.account, budget.capacity.cost
         with as_usage():
-            check_share("--share", said["share"])
+            check_share("--share", spent["share"])
     return Spends(
-        mu=said.get("mu"),
-        epsilon=said.get("epsilon"),
-        rho=said.get("rho"),
-        share=said.get("share"),
+        mu=spent.get("mu"),
+        epsilon=spent.get("epsilon"),
+        rho=spent.get("rho"),
+        share=spent.get("share"),
         delta=delta,
     ).of(question.aggregate, whole)

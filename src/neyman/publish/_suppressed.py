@@ -1,11 +1,11 @@
-"""Which rows of a statistic are shown, and why others are not: one rule for every output."""
+"""Which rows of a statistic are suppressed, and why: one rule for every output."""
 
 import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias, cast
 
-from neyman.publish._facts import Fact, facts_of
 from neyman.publish._presentation import RowState, Suppression
+from neyman.publish._same_counts import Fact, facts_of
 from neyman.released import RecordedQuestion, Release, Side
 
 __all__ = [
@@ -22,8 +22,8 @@ def states_of(release: Release, side: Side, rule: Suppression, scale: int = 1) -
     Args:
         release: the answer.
         side: the statistic.
-        rule: of what is left out.
-        scale: by how much numbers are multiplied before they are shown: 100 in percent.
+        rule: the rule that suppresses rows.
+        scale: the factor of the numbers as presented: 100 for per cent.
     """
     rows = len(release.groups)
     flags = side.noise_alone or [False] * rows
@@ -62,7 +62,7 @@ def _too_wide(side: Side, row: int, rule: Suppression, scale: int) -> bool:
 
 
 def _counts(release: Release, side: Side) -> Sequence[float] | None:
-    """Return the noisy count of each row: its own, or that of a count beside it."""
+    """Return the noisy count of each row: its own, or that of another statistic."""
     own = side.value if side.question.counts else "count"
     if own in side.columns:
         return [_float(cell) for cell in side.columns[own]]
@@ -77,19 +77,19 @@ def _float(cell: object) -> float:
 
 
 HiddenCount: TypeAlias = tuple[object, ...]
-"""The number of rows, or units, of a group; also of those of them that have a value."""
+"""A key for the number of rows, or units, of a group, also of those with a value."""
 
 
 def hidden_counts(
     release: Release, side: Side, states: Sequence[RowState], table: Sequence[Fact]
 ) -> Iterator[HiddenCount]:
-    """Yield the counts that a table leaves out.
+    """Yield the counts that a table suppresses.
 
     Args:
-        release: as it was released, in its own order.
+        release: the release, in its own order.
         side: one of its statistics.
-        states: of its rows.
-        table: what each row of a contingency table counts; none of any other answer.
+        states: the states of its rows.
+        table: the counts of the rows of a contingency table; empty for other answers.
     """
     if side.question.counts:
         counts = list(map(_alike, table)) or _counts_beside(release, side)
@@ -99,20 +99,20 @@ def hidden_counts(
 
 
 def beside(release: Release, side: Side, found: Collection[HiddenCount]) -> list[bool]:
-    """Return for each row of a statistic whether the count beside it is left out elsewhere."""
+    """Return for each row whether the count beside it is suppressed in another table."""
     if not found or "count" not in side.columns or side.value == "count":
         return [False] * len(release.groups)
     return [count in found for count in _counts_beside(release, side)]
 
 
 def _counts_beside(release: Release, side: Side) -> list[HiddenCount]:
-    """Return the count of the group of each row."""
+    """Return the key of the count of each row's group."""
     groups = [
         tuple(release.columns[key][row] for key in release.keys)
         for row in range(len(release.groups))
     ]
     starts = [row for row, group in enumerate(groups) if row == 0 or groups[row - 1] != group]
-    # The same of the rows in the group, and of those with a value.
+    # The same key for the rows in the group and for those with a value.
     counted = "count_units" if side.question.per_unit else "count"
     facts = facts_of(release, RecordedQuestion.of({"statistic": counted}), len(starts))
     each = len(groups) // max(len(starts), 1)
