@@ -5,13 +5,16 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 _FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -25,6 +28,11 @@ _FLAGS = (
     "--remote-debugging-pipe",
     "--window-size=1280,900",
 )
+# A browser listens at 3 and speaks at 4, which may be taken here.
+_MOVE = (
+    "import fcntl, os, sys; ends = [fcntl.fcntl(int(x), fcntl.F_DUPFD, 10) for x in sys.argv[1:3]];"
+    "[os.dup2(end, place) for end, place in zip(ends, (3, 4))]; os.execv(sys.argv[3], sys.argv[3:])"
+)
 
 
 class Chromium:
@@ -37,7 +45,9 @@ class Chromium:
         self.requests: list[str] = []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session: str | None = None
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for room in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{room}.enable")
 
@@ -70,7 +80,9 @@ class Chromium:
         match event.get("method"):
             case "Runtime.exceptionThrown":
                 details = given["exceptionDetails"]
-                self.complaints.append(details.get("exception", {}).get("description", details["text"]))
+                self.complaints.append(
+                    details.get("exception", {}).get("description", details["text"])
+                )
             case "Runtime.consoleAPICalled" if given["type"] in ("error", "warning", "assert"):
                 self.complaints.append(str(given["args"]))
             case "Log.entryAdded" if given["entry"]["level"] in ("error", "warning"):
@@ -82,7 +94,10 @@ class Chromium:
 
     def open(self, url: str) -> None:
         self.call("Page.navigate", url=url)
-        self.wait("document.documentElement.dataset.drawn !== undefined")
+        try:
+            self.wait("document.documentElement?.dataset.drawn !== undefined")
+        except RuntimeError as error:
+            raise RuntimeError(f"nothing was drawn: {self.complaints}") from error
 
     def run(self, script: str) -> Any:
         """Return the value of an expression; a promise is waited for."""
@@ -117,7 +132,9 @@ class Chromium:
 
     def key(self, name: str, code: int) -> None:
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code)
+            self.call(
+                "Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code
+            )
 
 
 @contextmanager
@@ -128,7 +145,7 @@ def chromium() -> Iterator[Chromium]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         words = [BROWSER, *_FLAGS, f"--user-data-dir={home}"]
         process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3<&{theirs} 4>&{ours}', "sh", *words],
+            [sys.executable, "-c", _MOVE, str(theirs), str(ours), *words],
             pass_fds=(theirs, ours),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -9,9 +9,10 @@ import base64
 import json
 import sys
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from time import process_time
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -35,10 +36,9 @@ __all__ = ["Knots", "knots_of", "packed_knots"]
 
 # Seconds of work: a training of which one number takes less is packed whole.
 _QUICK: Final = 0.1
-_LIMIT: Final = 1.2
+_LIMIT: Final = 0.8
 # What is asked for first where not all is: places in the record below.
 _FIRST: Final = (1e-6, 1e-3, 1e-4, 1e-8, 1e-2, 1e-10, 1e-7, 1e-9, 1e-12, 1e-11, 1e-1)
-_SAVED: Final = 16
 
 Bracket = tuple[float, float]
 Knots = list[Bracket | None]
@@ -89,8 +89,8 @@ def _all_of(curve: TradeOff, advantage: Bracket, usual: Bracket) -> Knots:
     return [*(epsilons.get(delta, (0.0, 0.0)) for delta in DELTAS), advantage, *near, mu]
 
 
-def _several(answer: object) -> list[Bracket]:
-    lower, upper = (np.asarray(side).tolist() for side in answer)  # type: ignore[misc]
+def _several(answer: Any) -> list[Bracket]:
+    lower, upper = answer.lower.tolist(), answer.upper.tolist()
     return [(max(0.0, low), high) for low, high in zip(lower, upper, strict=True)]
 
 
@@ -117,17 +117,14 @@ def _scale(usual: Bracket) -> float:
     return read[1]
 
 
-def _epsilon(
-    curve: TradeOff, advantage: tuple[float, float], delta: float
-) -> tuple[float, float]:
+def _epsilon(curve: TradeOff, advantage: tuple[float, float], delta: float) -> tuple[float, float]:
     if advantage[1] <= delta:
         return 0.0, 0.0
     return _one(curve.epsilon(delta, bracket=True))
 
 
-def _one(answer: object) -> tuple[float, float]:
-    lower, upper = answer  # type: ignore[misc]
-    return max(0.0, float(lower)), float(upper)
+def _one(answer: Any) -> Bracket:
+    return max(0.0, float(answer.lower)), float(answer.upper)
 
 
 def _step_of(noise: float, rate: float) -> dict[str, object]:
@@ -146,22 +143,21 @@ def _step_of(noise: float, rate: float) -> dict[str, object]:
 
 def main(path: Path) -> None:
     """Pack all that the file does not hold yet."""
-    held = json.loads(path.read_text("utf-8")) if path.exists() else {"stops": {}, "steps": {}}
-    todo = sorted(stops(), key=lambda stop: -stop[1] * stop[2] + 1e-3 * abs(stop[0] - 1))
-    for count, (noise, rate, steps) in enumerate(todo, 1):
+    held: dict[str, dict[str, object]] = {"stops": {}, "steps": {}}
+    if path.exists():
+        held = json.loads(path.read_text("utf-8"))
+    for noise, rate in product(NOISES, RATES):
+        name = f"{noise:g},{rate:g}"
+        if name not in held["steps"]:
+            held["steps"][name] = _step_of(noise, rate)
+            write_text(path, json.dumps(held))
+    # What is sampled seldom takes longest.
+    for noise, rate, steps in sorted(stops(), key=lambda stop: -stop[1] * stop[2]):
         name = f"{noise:g},{rate:g},{steps}"
         if name not in held["stops"]:
             knots = packed_knots(knots_of(dp_sgd(noise, rate, steps)))
             held["stops"][name] = base64.b64encode(knots).decode()
-        if count % _SAVED == 0 or count == len(todo):
             write_text(path, json.dumps(held))
-            sys.stderr.write(f"{count} of {len(todo)} trainings\n")
-    for noise in NOISES:
-        for rate in RATES:
-            name = f"{noise:g},{rate:g}"
-            if name not in held["steps"]:
-                held["steps"][name] = _step_of(noise, rate)
-    write_text(path, json.dumps(held))
 
 
 if __name__ == "__main__":

@@ -96,8 +96,21 @@ const MADE = new Map();
 
 function knotsAt(noise, rate, steps, data) {
   const name = `${noise},${rate},${steps}`;
-  if (!MADE.has(name)) MADE.set(name, new Knots(recordOf(data.stops[name]), data.grid));
+  if (!MADE.has(name)) {
+    const text = data.stops[name];
+    MADE.set(name, text ? new Knots(recordOf(text), data.grid) : enclosed(noise, rate, steps, data));
+  }
   return MADE.get(name);
+}
+
+// What was not packed: no more is lost than in more steps, and no less than in fewer.
+function enclosed(noise, rate, steps, data) {
+  const packed = data.grid.steps.filter((count) => data.stops[`${noise},${rate},${count}`]);
+  const more = packed.find((count) => count > steps);
+  const fewer = packed.findLast((count) => count < steps);
+  const outer = knotsAt(noise, rate, more, data);
+  const inner = fewer ? knotsAt(noise, rate, fewer, data) : new Nothing();
+  return Object.assign(new Between(outer, inner), { coarse: true, mu: outer.mu });
 }
 
 function curveOf(choice, data) {

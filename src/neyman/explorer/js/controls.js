@@ -123,7 +123,7 @@ function showControls(choice, grid, update) {
     stopSlider("prior", LABELS.prior, [...grid.priors].reverse(), choice.prior, (x) => `${plainly(100 * Number(x))} %`, set("prior")),
     sliderOf("alpha", LABELS.alpha, {
       least: placeOf(FIELDS.alpha.least), most: -1, value: Math.min(-1, placeOf(choice.alpha)),
-      text: (place) => percent(valueAt(place, "alpha")), changed: (place) => set("alpha")(valueAt(place, "alpha")),
+      text: (place) => chosenRate(valueAt(place, "alpha")), changed: (place) => set("alpha")(valueAt(place, "alpha")),
     }),
   );
   at("scope").textContent = SCOPES[choice.kind];
@@ -147,7 +147,7 @@ function handleOf(figure, plot, choice, curve, upward, changed) {
   Object.entries({ cx: place, cy: plot.top(upward ? high : 1 - high) }).forEach(([k, v]) => grip.setAttribute(k, v));
   const state = {
     "aria-valuemin": FIELDS.alpha.least, "aria-valuemax": FIELDS.alpha.most, "aria-valuenow": choice.alpha,
-    "aria-valuetext": `${percent(choice.alpha)} false alarms: at most ${percent(high)} found`,
+    "aria-valuetext": `${chosenRate(choice.alpha)} false alarms: at most ${percent(high)} found`,
   };
   Object.entries(state).forEach(([k, v]) => handle.setAttribute(k, v));
   const move = (value) => changed(within("alpha", Number(value.toPrecision(2))));

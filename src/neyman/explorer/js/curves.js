@@ -1,31 +1,43 @@
 // Guarantees in closed form. A curve answers three questions, each with a proved bracket:
 //   delta(epsilon), epsilon >= 0; tpr(alpha) = 1 - f(alpha); epsilon(delta).
 
-const STEPS_OF_BISECTION = 64;
 const FARTHEST = 1e6;
+const NEAR = 1e-13;
 
-// The largest and the smallest epsilon between which delta falls to a target, by bisection.
+// The ends of a short interval on which a falling function reaches a target: false position on
+// logarithms, halved where that is slow. `high` is a place where it was reached.
+function reached(height, target, high) {
+  let [a, b] = [0, high];
+  let [left, right] = [Math.log(height(a) / target), Math.log(height(b) / target)];
+  for (let k = 0; k < 100 && b - a > NEAR * b; k += 1) {
+    const line = (a * right - b * left) / (right - left);
+    const middle = k % 3 < 2 && line > a && line < b ? line : (a + b) / 2;
+    // A little beyond the place that is expected, so that both ends move.
+    const x = Math.min(Math.max(middle, a + 0.3 * NEAR * b), b - 0.3 * NEAR * b);
+    const found = Math.log(height(x) / target);
+    if (found <= 0) [b, right, left] = [x, found, k % 3 < 2 ? left / 2 : left];
+    else [a, left, right] = [x, found, k % 3 < 2 ? right / 2 : right];
+  }
+  return [a, b];
+}
+
+// The epsilon at which delta falls to a target, from below and from above.
 function epsilonBy(deltaOf, target) {
   const [least, most] = decimal(target);
-  const first = (holds) => {
-    if (holds(0)) return 0;
+  const upperOf = (x) => deltaOf(x)[1];
+  const lowerOf = (x) => deltaOf(x)[0];
+  let upper = 0;
+  if (upperOf(0) > least) {
     let high = 1;
-    while (!holds(high)) {
-      high *= 2;
-      if (high > FARTHEST) return Infinity;
-    }
-    let low = high > 1 ? high / 2 : 0;
-    for (let k = 0; k < STEPS_OF_BISECTION && high - low > 1e-14 * high; k += 1) {
-      const middle = (low + high) / 2;
-      if (holds(middle)) high = middle;
-      else low = middle;
-    }
-    return high;
-  };
-  const upper = first((x) => deltaOf(x)[1] <= least);
-  const lower = first((x) => deltaOf(x)[0] <= most);
-  // Where the bisection ended, delta is above the target a little to the left.
-  return [Math.min(upper, Number.isFinite(lower) ? Math.max(0, lower * (1 - 2e-14)) : lower), upper];
+    while (upperOf(high) > least && high < FARTHEST) high *= 2;
+    upper = high < FARTHEST ? reached(upperOf, least, high)[1] : Infinity;
+  }
+  if (lowerOf(0) <= most) return [0, upper];
+  const near = upper * (1 - 4e-12);
+  if (Number.isFinite(near) && lowerOf(near) > most) return [near, upper];
+  let high = 1;
+  while (lowerOf(high) > most && high < FARTHEST) high *= 2;
+  return [high < FARTHEST ? reached(lowerOf, most, high)[0] : Infinity, upper];
 }
 
 class Gaussian {

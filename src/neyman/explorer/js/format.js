@@ -27,6 +27,25 @@ function percent(share, side = 1) {
   return `${rounded(100 * share * (1 + side * 4e-16), 3, side)} %`;
 }
 
+// A rate that was chosen, as it is.
+function chosenRate(share) {
+  return `${plainly(Number((100 * share).toPrecision(6)))} %`;
+}
+
+// A number at an axis.
+function tickText(x) {
+  const text = plainly(x);
+  const power = Math.round(Math.log10(x));
+  if (x !== 10 ** power && text !== `1e${power}`) return text;
+  if (Math.abs(power) < 3) return text;
+  const signs = [...String(power)].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)]));
+  return `10${signs.join("")}`;
+}
+
+function counted(count, one) {
+  return `${grouped(count)} ${one}${count === 1 ? "" : "s"}`;
+}
+
 function grouped(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }

@@ -50,8 +50,8 @@ function light() {
     update((now) => ({ ...now, alpha }));
     const slider = at("alpha");
     slider.value = String(Math.min(-1, placeOf(alpha)));
-    slider.setAttribute("aria-valuetext", percent(alpha));
-    document.querySelector("output[for=alpha]").textContent = percent(alpha);
+    slider.setAttribute("aria-valuetext", chosenRate(alpha));
+    document.querySelector("output[for=alpha]").textContent = chosenRate(alpha);
   };
   handleOf(at("tradeoff"), plots.tradeoff, choice, curve, false, moved);
   handleOf(at("power"), plots.power, choice, curve, true, moved);

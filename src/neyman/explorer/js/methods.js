@@ -92,6 +92,21 @@ class Phased {
   }
 }
 
+// Nothing is lost.
+class Nothing {
+  delta() {
+    return ZERO;
+  }
+
+  tpr(alpha) {
+    return [alpha, alpha];
+  }
+
+  epsilon() {
+    return ZERO;
+  }
+}
+
 // A curve between two others: what `outer` loses at most, and `inner` at least.
 class Between {
   constructor(outer, inner) {

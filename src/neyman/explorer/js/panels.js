@@ -25,9 +25,11 @@ function showSummary(choice, curve, grid) {
     numberBox("epsilon", `epsilon at delta = ${plainly(choice.delta)}`, epsilon,
       Number.isFinite(epsilon[1]) ? `at most ${atMost(epsilon[1])}` : "no limit", bracketText(epsilon)),
     numberBox("advantage", "advantage of an attack", advantage, `at most ${percent(advantage[1])}`, bracketText(advantage)),
-    numberBox("tpr", `found at ${percent(choice.alpha)} false alarms`, power, `at most ${percent(power[1])}`, bracketText(power)),
+    numberBox("tpr", `found at ${chosenRate(choice.alpha)} false alarms`, power, `at most ${percent(power[1])}`, bracketText(power)),
     numberBox("guess", "guesses that are right", guess, `at most ${percent(guess[1])}`, bracketText(guess)),
   );
+  const limit = Number.isFinite(epsilon[1]) ? ` · epsilon ≤ ${atMost(epsilon[1])}` : "";
+  at("bar").textContent = `${bold.replace("guesses are ", "")}${limit}`;
   at("known").hidden = !curve.coarse;
   at("known").textContent = curve.coarse
     ? "Few numbers are known of this training, because it samples so seldom. The bounds hold, and they are wide; "
@@ -130,10 +132,10 @@ function drawBars(figure, bars, choice, broken) {
     new Axis({ least: 0, most: 1, ticks: [], label: "" }));
   bars.forEach(({ title, low, high }, place) => {
     const y = MARGIN.top + 22 + place * 44;
-    plot.text(title, MARGIN.left + 4, y - 6);
+    const said = place ? `from ${atLeast(low)} to ${atMost(high)}` : `at most ${atMost(high)}`;
+    plot.text(`${title}: ${said}`, MARGIN.left + 4, y - 6);
     const [from, to] = [plot.left(low), plot.left(high)];
     plot.draw("rect", { class: place ? "gain" : "dot", x: from, y, width: Math.max(3, to - from), height: 10 });
-    plot.text(place ? `${atLeast(low, 3)} to ${atMost(high, 3)}` : atMost(high, 4), Math.min(to + 6, width - 90), y + 10);
   });
   place(figure, plot, "Poisson-sampled and shuffled batches", broken
     ? "The guarantee is false for shuffled batches" : "The guarantee is not proved for shuffled batches", [

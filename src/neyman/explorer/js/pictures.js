@@ -43,7 +43,7 @@ function drawTradeoff(figure, curve) {
   plot.line(points.map(([x, low]) => [x, low]), "curve");
   const rows = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5].map((alpha) => {
     const [low, high] = curve.tpr(alpha);
-    return [percent(alpha), `${percent(1 - high, -1)} to ${percent(1 - low, 1)}`];
+    return [chosenRate(alpha), `${percent(1 - high, -1)} to ${percent(1 - low, 1)}`];
   });
   place(figure, plot, "Trade-off curve", "No attack lies below the line: fewer false alarms mean more misses", [
     keyOf([["curve", "line", "the fewest that any attack misses"], ["band", "area", "not known exactly"],
@@ -118,13 +118,13 @@ function drawGrowth(figure, choice, data) {
   const [width, height] = sizeOf(figure);
   const found = growthOf(choice, data).filter(([, , high]) => Number.isFinite(high));
   const training = choice.kind === "training";
-  const unit = training ? "steps" : "releases";
+  const unit = training ? "step" : "release";
   const last = found[found.length - 1];
   if (!last) return false;
   const top = Math.max(last[2], 1e-6) * 1.05;
   const x = training
-    ? new Axis({ least: found[0][0], most: last[0], log: true, ticks: powerTicks(found[0][0], last[0]), label: unit })
-    : new Axis({ least: 0, most: last[0], ticks: roundTicks(last[0]).filter(Number.isInteger), label: unit });
+    ? new Axis({ least: found[0][0], most: last[0], log: true, ticks: powerTicks(found[0][0], last[0]), label: "steps" })
+    : new Axis({ least: 0, most: last[0], ticks: roundTicks(last[0]).filter(Number.isInteger), label: "releases" });
   const plot = new Plot(width, height, x,
     new Axis({ least: 0, most: top, ticks: roundTicks(top), label: `epsilon at delta = ${plainly(choice.delta)}` }));
   if (training) {
@@ -144,13 +144,13 @@ function drawGrowth(figure, choice, data) {
   const here = found.find(([count]) => count === chosen);
   if (here) plot.dot(here[0], here[2], "mark", 6);
   const caption = here
-    ? `After ${grouped(chosen)} ${unit} the epsilon is at most ${atMost(here[2])}, after ${grouped(last[0])} at most ${atMost(last[2])}`
-    : `After ${grouped(last[0])} ${unit} the epsilon is at most ${atMost(last[2])}`;
+    ? `After ${counted(chosen, unit)} the epsilon is at most ${atMost(here[2])}, after ${grouped(last[0])} at most ${atMost(last[2])}`
+    : `After ${counted(last[0], unit)} the epsilon is at most ${atMost(last[2])}`;
   place(figure, plot, "Composition", caption, [
     keyOf(training
       ? [["dot", "dot", "epsilon, at most"], ["unknown", "area", "between the stops: somewhere in here"], ["mark", "dot", "what you chose"]]
       : [["curve", "line", "epsilon, at most"], ["other", "line", "if losses are added up"], ["mark", "dot", "what you chose"]]),
-    numbersOf([capital(unit), "epsilon at least", "epsilon at most"],
+    numbersOf([training ? "Steps" : "Releases", "epsilon at least", "epsilon at most"],
       found.map(([count, low, high]) => [grouped(count), atLeast(low), atMost(high)])),
   ]);
   return true;

@@ -82,12 +82,12 @@ class Plot {
     for (const tick of this.x.ticks) {
       const at = this.left(tick);
       this.draw("line", { class: "grid", x1: at, x2: at, y1: low, y2: high });
-      this.text(plainly(tick), at, low + 16, "middle", "note");
+      this.text(tickText(tick), at, low + 16, "middle", "note");
     }
     for (const tick of this.y.ticks) {
       const at = this.top(tick);
       this.draw("line", { class: "grid", x1: MARGIN.left, x2: this.width - MARGIN.right, y1: at, y2: at });
-      this.text(plainly(tick), MARGIN.left - 6, at + 4, "end", "note");
+      this.text(tickText(tick), MARGIN.left - 6, at + 4, "end", "note");
     }
     this.draw("path", { class: "axis", d: `M${MARGIN.left},${high}V${low}H${this.width - MARGIN.right}` });
     this.text(this.x.label, (MARGIN.left + this.width - MARGIN.right) / 2, this.height - 6, "middle");
