@@ -5,6 +5,7 @@ import hashlib
 import json
 import random
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -14,6 +15,8 @@ import pytest
 from tests.explorer.chromium import BROWSER, chromium
 
 import neyman as ny
+from neyman.cli import main
+from neyman.cli._commands import parser_of_all
 from neyman.curves import group
 from neyman.explorer import explorer_html
 from neyman.explorer._grid import DELTAS, NOISES, ODDS, PRIORS, RATES, STEPS
@@ -44,6 +47,18 @@ def test_only_its_own_script_and_style_run():
     assert not re.search(
         r"\s(style|on\w+)=", re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL)
     )
+
+
+def test_the_command_writes_the_page_and_replaces_no_other_file(tmp_path, capsys):
+    path = tmp_path / "page.html"
+    for _ in range(2):
+        assert main(["explorer", "-o", str(path)]) == 0
+    assert path.read_text("utf-8") == explorer_html()
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    assert main(["explorer", "-o", str(tmp_path / "notes.txt")]) == 1
+    assert (tmp_path / "notes.txt").read_text("utf-8") == "mine"
+    assert main(["explorer"]) == 2
+    capsys.readouterr()
 
 
 def test_importing_neyman_loads_none_of_it():
@@ -257,9 +272,7 @@ def copied(page, form):
 
 @needs_browser
 def test_what_is_copied_is_understood(page, capsys):
-    from neyman.cli import main
-
-    paid = set()
+    paid = set[str]()
     for kind, address, _, curve in states(random.Random(7), 10):
         found = shown(page, address)
         told = {}
@@ -267,13 +280,13 @@ def test_what_is_copied_is_understood(page, capsys):
         assert told["f"] == curve()
         spec = tomllib.loads(copied(page, "spec"))
         assert kind == "training" or spec["budget"]
-        # A command answers for the kind; once is enough.
-        if kind in {"gaussian", "training"} - paid:
+        for line in copied(page, "command").splitlines():
+            parser_of_all().parse_args(shlex.split(line)[1:])
+        if kind == "gaussian" and kind not in paid:
             paid.add(kind)
-            assert main(copied(page, "command").split("\n")[0].split()[1:]) == 0
-            said = capsys.readouterr().out
-            first = re.search(r"epsilon[^\n]*?([\d.]+)\n", said) if kind == "gaussian" else None
-            assert first is None or abs(float(first[1]) / found["epsilon"][1] - 1) < NEAR
+            assert main(shlex.split(copied(page, "command"))[1:]) == 0
+            said = re.search(r"epsilon[^\n]*?([\d.]+)\n", capsys.readouterr().out)
+            assert abs(float(said[1]) / found["epsilon"][1] - 1) < NEAR
         assert copied(page, "sentence").count(". ") >= 2
 
 

@@ -43,16 +43,17 @@ function choiceOf(hash, grid) {
   return settledChoice(choice);
 }
 
-// Groups of an (epsilon, delta) mechanism are known for one release.
+// What is known in closed form for one release alone.
 function settledChoice(choice) {
-  return choice.kind === "approx" && choice.group > 1 ? { ...choice, count: 1 } : choice;
+  const once = choice.kind === "laplace" || (choice.kind === "approx" && choice.group > 1);
+  return once ? { ...choice, count: 1 } : choice;
 }
 
 // The fields that a kind has.
 function fieldsOf(kind) {
   return {
     gaussian: ["mu", "count", "group"],
-    laplace: ["epsilon", "count", "group"],
+    laplace: ["epsilon", "group"],
     pure: ["epsilon", "count", "group"],
     approx: ["epsilon", "failure", "count", "group"],
     training: ["group"],
@@ -118,10 +119,7 @@ function curveOf(choice, data) {
   if (kind === "gaussian") return new Gaussian(squareOf(choice));
   const bound = mul(decimal(epsilon), [group, group]);
   if (kind === "pure") return pureOf(bound, count);
-  if (kind === "laplace") {
-    const one = new Laplace(bound);
-    return count === 1 ? one : new Between(new PureMany(bound, count), one);
-  }
+  if (kind === "laplace") return new Laplace(bound);
   if (kind === "approx") {
     const core = new Failing(pureOf(decimal(epsilon), count), failures(failure, count));
     return group === 1 ? core : new Chained(core, group, true);

@@ -103,7 +103,8 @@ function phaseFields(choice, grid, update) {
 
 const SCOPES = {
   gaussian: "The Gaussian mechanism on sums: mu is the sensitivity divided by the standard deviation of the noise.",
-  laplace: "The Laplace mechanism on sums: epsilon is the sensitivity divided by the scale of the noise.",
+  laplace: "One release with the Laplace mechanism: epsilon is the sensitivity divided by the scale of the noise. "
+    + "For several releases use Python: ny.laplace(1) ** 10.",
   pure: "The most that any mechanism with this epsilon loses. Randomized response attains it.",
   approx: "The most that any mechanism with this epsilon and delta loses.",
   training: "Poisson sampling: each record enters each batch by a coin of its own. All steps are released. "

@@ -201,6 +201,7 @@ class PureMany {
 
   // The curve is polygonal, and its sides have the slopes e^loss.
   tpr(alpha) {
+    if (alpha <= 0) return ZERO;
     this.lines ??= this.atoms.map(({ loss }) => ({ at: this.sum(loss), slope: exp(loss) }));
     const at = decimal(alpha);
     let found = ONE;

@@ -24,17 +24,18 @@ function atLeast(x, digits = 4) {
 }
 
 function percent(share, side = 1) {
-  return `${rounded(100 * share * (1 + side * 4e-16), 3, side)} %`;
+  return `${rounded(100 * share * (1 + side * 4e-16), 3, side)}\u00a0%`;
 }
 
 // A rate that was chosen, as it is.
 function chosenRate(share) {
-  return `${plainly(Number((100 * share).toPrecision(6)))} %`;
+  return `${plainly(Number((100 * share).toPrecision(6)))}\u00a0%`;
 }
 
 // A number at an axis.
 function tickText(x) {
   const text = plainly(x);
+  if (x <= 0) return text;
   const power = Math.round(Math.log10(x));
   if (x !== 10 ** power && text !== `1e${power}`) return text;
   if (Math.abs(power) < 3) return text;

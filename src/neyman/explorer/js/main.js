@@ -31,7 +31,7 @@ function draw() {
   plots = { tradeoff: drawTradeoff(at("tradeoff"), curve), power: drawPower(at("power"), curve) };
   drawProfile(at("profile"), curve, choice);
   const grows = (choice.kind !== "training" || (choice.phases.length === 1 && choice.group === 1))
-    && (choice.kind !== "approx" || choice.group === 1);
+    && choice.kind !== "laplace" && (choice.kind !== "approx" || choice.group === 1);
   at("growth-section").hidden = !grows;
   if (grows) at("growth-section").hidden = !drawGrowth(at("growth"), choice, data);
   const { epsilon } = light();

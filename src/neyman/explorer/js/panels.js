@@ -28,7 +28,7 @@ function showSummary(choice, curve, grid) {
     numberBox("tpr", `found at ${chosenRate(choice.alpha)} false alarms`, power, `at most ${percent(power[1])}`, bracketText(power)),
     numberBox("guess", "guesses that are right", guess, `at most ${percent(guess[1])}`, bracketText(guess)),
   );
-  const limit = Number.isFinite(epsilon[1]) ? ` · epsilon ≤ ${atMost(epsilon[1])}` : "";
+  const limit = Number.isFinite(epsilon[1]) ? ` · ε ≤ ${atMost(epsilon[1])}` : "";
   at("bar").textContent = `${bold.replace("guesses are ", "")}${limit}`;
   at("known").hidden = !curve.coarse;
   at("known").textContent = curve.coarse
