@@ -270,6 +270,26 @@ def copied(page, form):
     return page.run("document.getElementById('copied').value")
 
 
+def verdicts(page, address):
+    shown(page, address)
+    return page.run(
+        "Object.fromEntries([...document.querySelectorAll('[data-method]')].map((x) => "
+        "[x.dataset.method, x.nextElementSibling.textContent]))"
+    )
+
+
+@needs_browser
+def test_a_number_is_called_large_enough_only_where_that_is_known(page):
+    often = verdicts(page, "#kind=training&phases=1,0.05,1000")
+    assert often["limit"] == "Too small: this is not a guarantee"
+    assert often["renyi"].startswith("Valid, 1.")
+    # So little is known from below that nobody can say.
+    several = verdicts(page, "#kind=training&phases=1,0.05,1000;1,0.05,1000")
+    assert several["limit"] == "No proof: it may be too small"
+    whole = verdicts(page, "#kind=gaussian&mu=8")
+    assert whole["classic"] == "Too small: this is not a guarantee"
+
+
 @needs_browser
 def test_what_is_copied_is_understood(page, capsys):
     paid = set[str]()

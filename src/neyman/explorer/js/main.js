@@ -27,6 +27,7 @@ function soon() {
 
 // All that depends on the curve.
 function draw() {
+  measure();
   curve = curveOf(choice, data);
   plots = { tradeoff: drawTradeoff(at("tradeoff"), curve), power: drawPower(at("power"), curve) };
   drawProfile(at("profile"), curve, choice);

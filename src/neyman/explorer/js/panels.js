@@ -55,15 +55,23 @@ function speak(text) {
   speaking = setTimeout(() => { at("spoken").textContent = text; }, 600);
 }
 
+// What a number of another method is, against the bracket of this page.
+function verdictOf({ value, proved = true }, epsilon) {
+  if (value < epsilon[0]) return "Too small: this is not a guarantee";
+  if (!proved) {
+    return value < epsilon[1] ? "No proof: it may be too small" : "No proof: it happens to be large enough here";
+  }
+  const times = value / epsilon[1];
+  return Number.isFinite(times) && times >= 1 ? `Valid, ${atMost(times, 3)} times as large` : "Valid";
+}
+
 function showMethods(choice, epsilon, methods) {
   at("methods-section").hidden = methods.length === 0;
-  const row = ({ name, value, proved = true }) => {
+  const row = (method) => {
+    const { name, value } = method;
     const [title, source] = METHODS[name];
     const small = value < epsilon[0];
-    const verdict = small
-      ? element("td", { class: "text small" }, "Too small: this is not a guarantee")
-      : element("td", { class: "text" }, !proved ? "No proof: it happens to be large enough here"
-        : Number.isFinite(value) && epsilon[1] > 0 ? `Valid, ${atMost(value / epsilon[1], 3)} times as large` : "Valid");
+    const verdict = element("td", { class: small ? "text small" : "text" }, verdictOf(method, epsilon));
     const number = element("td", small ? { class: "small" } : {}, atMost(value));
     number.dataset.method = name;
     number.dataset.value = String(value);
@@ -73,11 +81,13 @@ function showMethods(choice, epsilon, methods) {
     element("td", {}, atMost(epsilon[1])), element("td", { class: "text" }, "Proved"));
   const head = element("tr", {}, ...["Method", `epsilon at delta = ${plainly(choice.delta)}`, "What it is"]
     .map((text, place) => element("th", { scope: "col", class: place === 1 ? null : "text" }, text)));
-  const small = methods.filter(({ value }) => value < epsilon[0]).length;
+  const small = methods.some(({ value }) => value < epsilon[0]);
+  const open = methods.some(({ value, proved = true }) => !proved && value >= epsilon[0] && value < epsilon[1]);
   at("methods").replaceChildren(
     element("p", {}, small
       ? "A number in red is smaller than what an attack achieves. Whoever publishes it promises too much."
-      : "All of these numbers are large enough here. Larger ones cost accuracy."),
+      : open ? "A number without a proof may be too small here: what an attack achieves is not known exactly enough."
+        : "All of these numbers are large enough here. Larger ones cost accuracy."),
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Other methods" },
       element("table", {}, element("thead", {}, head), element("tbody", {}, own, ...methods.map(row)))),
   );

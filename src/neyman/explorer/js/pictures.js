@@ -4,8 +4,18 @@ const SAMPLES = [0, ...Array.from({ length: 28 }, (_, k) => 1e-4 * 10 ** ((2.3 *
   ...Array.from({ length: 49 }, (_, k) => 0.02 * (k + 1.1))].filter((x) => x <= 1);
 const LOW = Array.from({ length: 61 }, (_, k) => Number((10 ** (-6 + k / 10)).toPrecision(6)));
 
+// How wide figures are, measured at once: a measurement after a change costs a layout of the page.
+const WIDTHS = new Map();
+
+function measure() {
+  const usual = document.getElementById("people").clientWidth;
+  for (const figure of document.querySelectorAll("figure")) {
+    WIDTHS.set(figure.id, figure.clientWidth || usual);
+  }
+}
+
 function sizeOf(figure) {
-  const width = Math.max(260, Math.min(720, figure.clientWidth || 560));
+  const width = Math.max(260, Math.min(720, WIDTHS.get(figure.id) ?? WIDTHS.get("people")));
   return [width, Math.round(Math.min(360, Math.max(250, width * 0.68)))];
 }
 
