@@ -17,6 +17,7 @@ def add_accounts(commands: Any) -> None:
     _add_audit(commands)
     _add_calibrate(commands)
     _add_explain(commands)
+    _add_explorer(commands)
 
 
 def _add_convert(commands: Any) -> None:
@@ -219,6 +220,21 @@ def _add_explain(commands: Any) -> None:
     _add_training(explain)
     _add_phase(explain)
     explain.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_explorer(commands: Any) -> None:
+    explorer = command(
+        commands,
+        "explorer",
+        module="_explorer",
+        told="a page on which you choose a guarantee and see what it means",
+        description="Write one HTML file that needs no network. On it you choose a mechanism or a "
+        "training, and see what an attacker learns, with proved bounds.",
+        examples=["explorer -o explorer.html"],
+    )
+    explorer.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FILE.html", help="write the page there"
+    )
 
 
 def _add_calibrate(commands: Any) -> None:
