@@ -75,7 +75,7 @@ def test_the_level_of_a_learnt_rule_is_kept(law, n, runs):
     for seed in range(runs):
         draw = np.random.default_rng(seed)
         scores = Scores(law.inside(draw, n), law.outside(draw, n))
-        chosen = replace(choice, seed=seed).of(scores, partial(learnt_for, law.claim))
+        chosen = replace(choice, seed=seed).of(scores, partial(learnt_for, Null(law.claim)))
         alarms += refuted(chosen.rule.statistic(chosen.test))
     print(f"learnt {law.name} n={n}: {alarms / runs:.4f}", flush=True)
     assert alarms / runs <= bar(runs)

@@ -12,7 +12,8 @@ from neyman.audit._refute import Verdict, refute
 from neyman.audit._rule import Rule
 from neyman.audit._sampler import SamplerAudit, sampler
 from neyman.audit._sequential import Sequential
-from neyman.audit._statistic import Counts, ErrorRates
+from neyman.audit._lines import ErrorRates
+from neyman.audit._statistic import Counts
 
 __all__ = [
     "Canaries",

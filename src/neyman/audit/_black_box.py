@@ -178,11 +178,12 @@ def mechanism(
     """
     check_level(level)
     used = secrets.randbits(63) if seed is None else seed
+    null = Null(claim)
     audit = _Audit(
-        claim=claim,
+        null=null,
         level=level,
         seed=used,
-        allowed=allowed_by(claim),
+        allowed=allowed_by(null),
         budget=Budget(draws, seconds),
         hints=Hints(lattice=lattice, densities=likelihood_ratio is not None, classifier=classifier),
     )
@@ -200,7 +201,7 @@ class _Audit:
     """What all parts of an audit know.
 
     Attributes:
-        claim: that is tested.
+        null: the claim that is tested.
         level: of the audit.
         seed: of everything that it draws.
         allowed: the claim's curve, where rules are compared.
@@ -208,7 +209,7 @@ class _Audit:
         hints: that the user gave.
     """
 
-    claim: Claim
+    null: Null
     level: float
     seed: int
     allowed: Array
@@ -249,7 +250,7 @@ class _Audit:
 
     def _test(self, runs: Runs, test: Test, size: int) -> tuple[Statistic, Sequential | None]:
         """Count errors of the rule on new runs, until bets stop them."""
-        bets = Sequential(self.claim, _EARLY * self.level) if self.budget.stops else None
+        bets = Sequential(self.null.claim, _EARLY * self.level) if self.budget.stops else None
         false, done = [0, 0], 0
         while done < size and not (bets is not None and bets.refuted):
             pair = runs.outputs(Part(min(_ROWS, size - done)))
@@ -271,17 +272,16 @@ class _Audit:
     def _verdict(
         self, runs: Runs, test: Test, statistic: Statistic, bets: Sequential | None, taken: int
     ) -> MechanismAudit:
-        null = Null(self.claim)
         share = 1.0 if bets is None else 1 - _EARLY
         early = bets is not None and bets.refuted
         if bets is not None and bets.refuted:
             p = bets.p_value / _EARLY
         else:
-            p = p_value(statistic, null).upper / share
+            p = p_value(statistic, self.null).upper / share
         level = share * self.level
-        detectable, claimed = detected(statistic, null, level)
+        detectable, claimed = detected(statistic, self.null, level)
         verdict = Verdict(
-            claim=self.claim,
+            claim=self.null.claim,
             level=self.level,
             p_value=min(p, 1.0),
             rule=test.rule,

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neyman.audit._null import Null
-from neyman.audit._statistic import ErrorRates, Statistic
+from neyman.audit._lines import ErrorRates
+from neyman.audit._statistic import Statistic
 from neyman.numerics import Array
 from neyman.numerics._special import ndtr
 
-__all__ = ["PValue", "p_value", "region"]
+__all__ = ["PValue", "attained", "p_value", "region"]
 
 # The last node is only looked at: left of 1 the line is flat.
 _START = np.concatenate([[0.0], ndtr(np.linspace(-5, 5, 41)), [1.0, 1.0]])
@@ -27,6 +28,8 @@ _PARTS = (8, 4)
 _MOST_ROUNDS = 30
 # Of the line around the error rates that are not excluded.
 _POINTS, _HALVINGS = 48, 40
+# Points around the best one, and how often they are moved closer.
+_AROUND, _CLOSER = 17, 3
 
 
 class PValue(NamedTuple):
@@ -140,6 +143,17 @@ def p_value(statistic: Statistic, null: Null, level: float | None = None) -> PVa
         rough = np.repeat(bound[open_], parts)
         cells = cells.kept(open_).split(parts, null)
     return PValue(best, min(1.0, max(best, top, float(rough.max()))))
+
+
+def attained(statistic: Statistic, null: Null) -> float:
+    """Return about the p-value, by a search that proves nothing: a law of the null has as much."""
+    x = _START[:-1]
+    for _ in range(_CLOSER + 1):
+        chances = statistic.chance(x, null.ends(x)[1])
+        best = int(np.argmax(chances))
+        left, right = x[max(best - 1, 0)], x[min(best + 1, x.size - 1)]
+        x = np.linspace(left, right, _AROUND)
+    return float(chances[best])
 
 
 def region(statistic: Statistic, level: float) -> ErrorRates:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from neyman.audit._canaries import Canaries
 from neyman.audit._levels import check_delta, check_level
-from neyman.audit._null import Claim, Null
+from neyman.audit._null import Claim, Null, check_claim
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
@@ -291,9 +291,8 @@ def _tabled(claim: TradeOff) -> Inverse:
     """The FPR that a symmetric claim asks for a TPR of y, f(1 - y), from a table, rounded down."""
     # From half on the nodes lie as near to 1 as below it to 0.
     y = np.concatenate([[0.0], _NODES, 1 - _NODES[-2::-1], [1.0]])
-    low, high = (np.clip(end, 0.0, 1.0) for end in claim.beta_bracket(1.0 - y))
-    slopes = np.maximum(np.diff(low, prepend=0.0) - (high - low), 0.0)
-    slopes[1:] /= np.diff(y)
+    low, high = (np.clip(end, 0.0, 1.0) for end in Null(claim).ends(1.0 - y))
+    slopes = np.append(0.0, np.maximum(low[1:] - high[:-1], 0.0) / np.diff(y))
 
     def inverse(at: float) -> float:
         left = int(np.searchsorted(y, at, side="right")) - 1
@@ -305,5 +304,5 @@ def _tabled(claim: TradeOff) -> Inverse:
 
 def _hull(claim: Claim) -> TradeOff:
     """Return a symmetric claim that is implied."""
-    Null(claim)
+    check_claim(claim)
     return claim.dominating() if isinstance(claim, TradeOff) else TradeOff(claim, claim.swap())

@@ -15,7 +15,8 @@ from neyman.audit._null import Claim, Null
 from neyman.audit._power import detected
 from neyman.audit._rule import Rule, learnt_for
 from neyman.audit._scores import read_scores
-from neyman.audit._statistic import Counts, ErrorRates, Statistic
+from neyman.audit._lines import ErrorRates
+from neyman.audit._statistic import Counts, Statistic
 from neyman.calls import plain_calls
 from neyman.displayed import Displayed
 from neyman.errors import InvalidCall
@@ -177,7 +178,7 @@ def refute(
     scores, null = read_scores(inside, outside, least=2), Null(claim)
     check_level(level)
     choice = Choice(threshold, weight, share, seed)
-    rule, test, used = choice.of(scores, partial(learnt_for, claim))
+    rule, test, used = choice.of(scores, partial(learnt_for, null))
     statistic = rule.statistic(test)
     detectable, claimed = detected(statistic, null, level)
     return Verdict(

@@ -1,10 +1,11 @@
 """The largest parameter of a family of claims that scores refute."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from neyman.audit._joint import p_value
+from neyman.audit._joint import attained, p_value
 from neyman.audit._null import Null
 from neyman.audit._rule import Family
 from neyman.audit._statistic import Statistic
@@ -21,20 +22,31 @@ def largest_refuted(
     """Return a parameter that is refuted at this level; 0 where none is.
 
     The claims of a family are nested: a larger parameter allows more, so its p-value is larger,
-    and all below one that is refuted are refuted.
+    and all below one that is refuted are refuted. The search reads p-values that are not certified;
+    the answer has one that is.
 
     Args:
         statistic: observed with a rule that was fixed beforehand.
         family: claims, by their parameter.
         level: of each test.
         most: no parameter above it is tried.
-        tolerance: how far below the largest refuted one the answer may lie.
+        tolerance: how far below the largest refuted one the answer may lie, about.
     """
 
     def gap(parameter: float) -> float:
-        p = p_value(statistic, Null(family(parameter))).upper
-        return _probit(p) - _probit(level)
+        return _probit(attained(statistic, Null(family(parameter)))) - _probit(level)
 
+    found, step = _root(gap, most, tolerance / 3, min(_sizes(statistic))), tolerance / 3
+    while found > 0:
+        found = max(0.0, found - step)
+        if p_value(statistic, Null(family(found)), level).upper <= level:
+            return found
+        step *= 2
+    return 0.0
+
+
+def _root(gap: Callable[[float], float], most: float, tolerance: float, size: int) -> float:
+    """Return where an increasing gap changes its sign, from below; 0 where it is positive."""
     low, high = 0.0, most
     below = gap(low)
     if below > 0:
@@ -43,7 +55,7 @@ def largest_refuted(
     if above <= 0:
         return high
     # The probit of p is nearly linear in mu: a secant, kept inside the bracket, needs few steps.
-    guess = min(high, max(tolerance, -below / math.sqrt(min(_sizes(statistic)) / 2)))
+    guess = min(high, max(tolerance, -below / math.sqrt(size / 2)))
     for _ in range(_MOST_STEPS):
         if high - low <= tolerance:
             break

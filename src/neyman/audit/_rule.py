@@ -130,9 +130,9 @@ class Prospect(NamedTuple):
     rule: Rule
 
 
-def allowed_by(claim: Claim) -> Array:
+def allowed_by(null: Null) -> Array:
     """Return the claim's curve at the rates that rules are compared at."""
-    return Null(claim).ends(_RATES)[0]
+    return null.ends(_RATES)[0]
 
 
 def prospects(
@@ -158,9 +158,9 @@ def prospects(
     return [(place, candidates.best(f)) for place, candidates in refined]
 
 
-def learnt_for(claim: Claim, train: Scores, test: Scores) -> Rule:
+def learnt_for(null: Null, train: Scores, test: Scores) -> Rule:
     """Return the rule that should refute this claim best, by what the training part shows."""
-    return _candidates(train, _sizes(test)).best(allowed_by(claim)).rule
+    return _candidates(train, _sizes(test)).best(allowed_by(null)).rule
 
 
 def learnt_for_family(family: Family, most: float, train: Scores, test: Scores) -> Rule:
@@ -169,9 +169,9 @@ def learnt_for_family(family: Family, most: float, train: Scores, test: Scores) 
     low, high = 0.0, most
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        seen = float(candidates.scores(allowed_by(family(middle))).max()) >= _REFUTES
+        seen = float(candidates.scores(allowed_by(Null(family(middle)))).max()) >= _REFUTES
         low, high = (middle, high) if seen else (low, middle)
-    return candidates.best(allowed_by(family(low))).rule
+    return candidates.best(allowed_by(Null(family(low)))).rule
 
 
 def _sizes(scores: Scores) -> tuple[int, int]:

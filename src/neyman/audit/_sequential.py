@@ -14,7 +14,7 @@ from typing import Final, final
 import numpy as np
 
 from neyman.audit._levels import check_level
-from neyman.audit._null import Claim, Null
+from neyman.audit._null import Claim, check_claim
 from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
@@ -79,14 +79,14 @@ class Sequential(Displayed):
 
     def __post_init__(self) -> None:
         """Fix the bets by the claim alone."""
-        null = Null(self.claim)
+        check_claim(self.claim)
         check_level(self.level)
-        dominating = null.claim.dominating()
+        dominating = self.claim.dominating()
         advantage = min(float(dominating.delta_bracket(np.asarray(0.0)).upper), 1.0)
         # The mu with this advantage.
         self._claimed = 2 * float(ndtri(np.asarray(min((1 + advantage) / 2, 1 - 1e-12))))
         self._epsilons = _EPSILONS * min(1.0, self._claimed)
-        self._deltas = _both_ways(null.claim, self._epsilons)
+        self._deltas = _both_ways(self.claim, self._epsilons)
         self._shares = np.minimum(_SHARES * max(advantage, 1e-3) / _TYPICAL, _MOST_SHARE)
         self._log_wealth = np.zeros(self._shares.size)
         self._waiting = deque(), deque()
