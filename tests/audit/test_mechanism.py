@@ -311,7 +311,7 @@ def test_what_a_report_says():
         ({"draws": 99}, "draws"),
         ({"seconds": 0}, "seconds must be"),
         ({"seconds": np.nan}, "seconds must be"),
-        ({"draws": 100, "level": 1}, "level must lie"),
+        ({"draws": 100, "level": 1}, "level must be in"),
         ({"draws": 100, "lattice": 0}, "lattice must be"),
         ({"draws": 100, "classifier": 1}, "classifier must"),
         ({"draws": 100, "neighbors": lambda _: [0.0]}, "neighbors must"),

@@ -94,7 +94,7 @@ def test_a_verdict_and_the_bounds_of_its_rule_agree():
     assert verdict.refuted == (bound.value > 1)
     assert (bound.rule, bound.seed) == (verdict.rule, 3)
     assert 0 < verdict.epsilon(1e-3).value < ny.gdp(1.4).epsilon(1e-3)
-    with pytest.raises(InvalidParameter, match="delta must lie"):
+    with pytest.raises(InvalidParameter, match="delta must be in"):
         verdict.epsilon(-1)
 
 
@@ -179,9 +179,9 @@ def test_what_is_no_list_of_scores_is_refused(inside, words):
 def test_claims_and_levels_are_checked():
     with pytest.raises(InvalidParameter, match="must be a guarantee"):
         refute([0.0, 1.0], [0.0, 1.0], 1.0)
-    with pytest.raises(InvalidParameter, match="level must lie"):
+    with pytest.raises(InvalidParameter, match="level must be in"):
         refute([0.0, 1.0], [0.0, 1.0], ny.gdp(1), level=0.7)
-    with pytest.raises(InvalidParameter, match="delta must lie"):
+    with pytest.raises(InvalidParameter, match="delta must be in"):
         epsilon([0.0, 1.0], [0.0, 1.0], delta=2)
     half = np.log(2 * np.pi) / 2
     estimate = ny.curves.densities(

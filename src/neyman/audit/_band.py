@@ -14,7 +14,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from neyman.audit._berk_jones import TailBound, tail_bound
-from neyman.audit._levels import check_delta, check_level
+from neyman.audit._checks import check_delta, check_level
 from neyman.audit._lines import ErrorRates, lower_hull
 from neyman.audit._lower_bound import LowerBound
 from neyman.audit._massart import joint_deviation

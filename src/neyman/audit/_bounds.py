@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy.typing as npt
 
+from neyman.audit._checks import check_delta, check_level
 from neyman.audit._choice import SHARE, Choice
-from neyman.audit._levels import check_delta, check_level
 from neyman.audit._lower_bound import (
     MOST_EPSILON,
     MOST_MU,

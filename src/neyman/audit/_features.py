@@ -126,6 +126,8 @@ class Category(Feature):
     @override
     def event(self, rule: Rule) -> str:
         calls = rule.called(np.array([self.unseen, *self.odds.values()])).tolist()
+        if not any(call != calls[0] for call in calls[1:]):
+            return f"{self.said} is {'anything' if calls[0] else 'one that no pilot run gave'}"
         word = "not " if calls[0] else ""
         listed = [one for one, call in zip(self.odds, calls[1:], strict=True) if call != calls[0]]
         ordered = sorted(listed, key=lambda each: -abs(self.odds[each]))

@@ -12,8 +12,8 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from neyman.audit._null import Null
 from neyman.audit._lines import ErrorRates
+from neyman.audit._null import Null
 from neyman.audit._statistic import Statistic
 from neyman.numerics import Array
 from neyman.numerics._special import ndtr

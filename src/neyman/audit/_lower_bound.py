@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, final
 
 from neyman.audit._refuted import largest_refuted
 from neyman.audit._rule import Rule
 from neyman.audit._statistic import Statistic
+from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff, approx_dp, gdp
 from neyman.displayed import Displayed
 
@@ -18,6 +20,7 @@ MOST_EPSILON: Final = 60.0
 _NEAR: Final = 0.02
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LowerBound(Displayed):
@@ -47,11 +50,12 @@ class LowerBound(Displayed):
     def __str__(self) -> str:
         at = f" at delta = {self.delta:g}" if self.of == "epsilon" else ""
         return (
-            f"{self.of} >= {self.value:.4g}{at}, at confidence {1 - self.level:g}. A bound of 0, "
-            "or a small one, is no evidence of privacy: a better attack may find more"
+            f"{self.of} >= {self.value:.4g}{at}, at confidence {1 - self.level:g}. A small bound "
+            "is no evidence of privacy: a better attack may find more"
         )
 
 
+@lru_cache(maxsize=32)
 def mu_bound(statistic: Statistic, level: float, rule: Rule, seed: int | None) -> LowerBound:
     """Return the largest mu that the counts of a fixed rule refute."""
     value = largest_refuted(

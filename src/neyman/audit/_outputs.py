@@ -144,9 +144,8 @@ class _Parts:
             if isinstance(value, kinds):
                 return reader(self, label, value)
         raise InvalidParameter(
-            f"run must return numbers, texts, arrays, or lists and dicts of these; a "
-            f"{type(value).__name__} was found in an output. Return what is published, such as "
-            "release.value"
+            "run must return numbers, texts, arrays, or lists and dicts of these; got a "
+            f"{type(value).__name__} in an output. Return what is published, such as release.value"
         )
 
     def add(self, label: str, number: float, token: str) -> None:

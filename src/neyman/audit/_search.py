@@ -6,6 +6,7 @@ from typing import Final, final
 
 import numpy as np
 
+from neyman.audit._checks import got, is_number
 from neyman.audit._features import (
     Category,
     Classified,
@@ -55,15 +56,15 @@ class Hints:
         Raises:
             InvalidParameter: if a hint is not what it should be.
         """
-        if self.lattice is not None and not 0 < self.lattice < np.inf:
+        if self.lattice is not None and not (is_number(self.lattice) and 0 < self.lattice < np.inf):
             raise InvalidParameter(
-                f"lattice must be a number above 0; {self.lattice!r} was given. Write what the "
-                "published numbers are multiples of, such as 2**-10"
+                f"lattice must be positive and finite; got {got(self.lattice)}. Write the number "
+                "that all published numbers are multiples of, such as 2**-10"
             )
         if self.classifier is not None and not isinstance(self.classifier, Classifier):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidParameter(
-                f"classifier must have the methods fit and predict_proba; a "
-                f"{type(self.classifier).__name__} was given. Write one of scikit-learn's (pip "
+                f"classifier must have the methods fit and predict_proba; got a "
+                f"{type(self.classifier).__name__}. Write a classifier of scikit-learn (pip "
                 "install scikit-learn), such as sklearn.linear_model.LogisticRegression()"
             )
 

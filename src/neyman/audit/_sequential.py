@@ -13,8 +13,9 @@ from typing import Final, final
 
 import numpy as np
 
-from neyman.audit._levels import check_level
+from neyman.audit._checks import check_level
 from neyman.audit._null import Claim, check_claim
+from neyman.audit._scores import real_array
 from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
@@ -189,13 +190,11 @@ def _both_ways(claim: Claim, epsilons: Array) -> Array:
 
 
 def _listed(name: str, scores: float | Iterable[float]) -> list[float]:
-    try:
-        found = np.atleast_1d(np.asarray(scores, dtype=np.float64))
-    except (TypeError, ValueError):
-        found = np.array([np.nan])
-    if found.ndim != 1 or np.isnan(found).any():
+    found = real_array(scores)
+    if found is None or found.ndim > 1 or np.isnan(found).any():
+        kind = type(scores).__name__
         raise InvalidParameter(
-            f"{name} must be a score, or a list of scores, that are numbers; something else was "
-            "given. Give a run without a number a score of its own, such as -inf"
+            f"{name} must be a score, or a list of scores, and every score a real number; got a "
+            f"{kind} that is not. Give a run without a number a score of its own, such as -inf"
         )
-    return [float(score) for score in found]
+    return np.atleast_1d(found).tolist()

@@ -51,7 +51,7 @@ def read_claim(text: str) -> TradeOff | Pair:
         WrongUsage: if it is neither, or a number in it is outside its range.
         LedgerUnavailable, LedgerCorrupt: if it is a ledger that cannot be read.
     """
-    if len(text) > _LONGEST:
+    if not text.strip() or len(text) > _LONGEST:
         raise _not_a_claim(text)
     if _is_file(text):
         with as_usage():
