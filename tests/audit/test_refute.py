@@ -159,11 +159,11 @@ def test_a_rare_certain_event_refutes_a_small_claim():
 def test_what_a_verdict_says():
     said = str(refute(*normal(1, 900, 1), ny.gdp(1), seed=2))
     assert "is not refuted at level 0.05" in said
-    assert "four times in five, mu = 1." in said
+    assert "in about four of five audits if the truth is mu = 1." in said
     assert 'The rule "score > ' in said
     assert "by this rule, mu >= 0." in said
     few = str(refute([1.0, 2.0], [0.0, 1.0], ny.gdp(1), seed=2))
-    assert "No mechanism would have been refuted with so few runs." in few
+    assert "With this number of runs, the test can refute no mechanism." in few
 
 
 @pytest.mark.parametrize(

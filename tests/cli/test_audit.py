@@ -209,7 +209,7 @@ def test_a_function_is_run_on_both_inputs(capsys, module):
         ("{}:count", ("--data", "[1", "--neighbor", "1"), "--data is neither"),
         ("{}:none", INPUTS, "cannot be loaded"),
         ("no_{}:count", INPUTS, "cannot be loaded"),
-        ("{}:D", INPUTS, "is no function"),
+        ("{}:D", INPUTS, "is not a function"),
         ("{}:count", (*INPUTS, "--seconds", "0"), "--seconds"),
     ],
 )

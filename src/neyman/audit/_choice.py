@@ -9,10 +9,10 @@ from neyman.audit._rule import Rule
 from neyman.audit._scores import Scores
 from neyman.errors import InvalidParameter
 
-__all__ = ["SHARE", "Choice", "Chosen"]
+__all__ = ["Choice", "Chosen"]
 
-SHARE = 0.1
-"""The share of the scores that a rule is learnt from."""
+# Of the scores, to learn from; and from how many at least, where a larger share gives as many.
+_SHARE, _MOST_SHARE, _ENOUGH = 0.1, 0.2, 20
 
 
 class Chosen(NamedTuple):
@@ -37,13 +37,13 @@ class Choice:
     Attributes:
         threshold: of a rule that was fixed before the scores were seen; None to learn one.
         weight: of a false positive, for a rule that was fixed.
-        share: of the scores, that a rule is learnt from.
+        share: of the scores that a rule is learnt from; None goes by their number.
         seed: of the split; None draws one.
     """
 
     threshold: float | None
     weight: float
-    share: float
+    share: float | None
     seed: int | None
 
     def of(self, scores: Scores, learn: Callable[[Scores, Scores], Rule]) -> Chosen:
@@ -56,9 +56,10 @@ class Choice:
         Raises:
             InvalidParameter: if a number is outside its range, or a weight has no threshold.
         """
-        if not is_number(self.share) or not 0.01 <= self.share <= 0.9:
+        share = _usual(scores) if self.share is None else self.share
+        if not is_number(share) or not 0.01 <= share <= 0.9:
             raise InvalidParameter(
-                f"share must be in [0.01, 0.9]; got {got(self.share)}. Write the share "
+                f"share must be in [0.01, 0.9]; got {got(share)}. Write the share "
                 "of the scores that the rule is learnt from, such as 0.1"
             )
         if self.threshold is not None:
@@ -70,5 +71,10 @@ class Choice:
                 "without one. Write threshold= as well, or leave weight out: it is then learnt"
             )
         seed = seed_of(self.seed)
-        train, test = scores.split(self.share, seed)
+        train, test = scores.split(share, seed)
         return Chosen(learn(train, test), test, seed)
+
+
+def _usual(scores: Scores) -> float:
+    size = min(scores.inside.size, scores.outside.size)
+    return min(_MOST_SHARE, max(_SHARE, _ENOUGH / size))

@@ -118,7 +118,7 @@ def p_value(statistic: Statistic, null: Null, level: float | None = None) -> PVa
     cells = _Cells.between(_START[None, :], null)
     best, top = 1e-15, 0.0
     rough = statistic.bernstein(cells.a, cells.low)
-    for turn in range(_MOST_ROUNDS):
+    for rounds in range(_MOST_ROUNDS):
         bound = np.minimum(rough, 1.0)
         open_ = bound > max(_NEGLIGIBLE, best)
         if np.any(open_):
@@ -139,7 +139,7 @@ def p_value(statistic: Statistic, null: Null, level: float | None = None) -> PVa
             return PValue(best, min(1.0, max(best, top)))
         if level is not None and best > level:
             return PValue(best, 1.0)
-        parts = _PARTS[min(turn, 1)]
+        parts = _PARTS[min(rounds, 1)]
         rough = np.repeat(bound[open_], parts)
         cells = cells.kept(open_).split(parts, null)
     return PValue(best, min(1.0, max(best, top, float(rough.max()))))

@@ -46,7 +46,7 @@ def check_claim(claim: Claim) -> None:
 class Null:
     """Every pair of error rates (x, y) with y >= f(x).
 
-    A two-way guarantee stands for its hull f, which both orders of the datasets keep; a pair, such
+    A two-pair guarantee stands for its hull f, which both orders of the datasets keep; a pair, such
     as `guarantee.remove`, for its own curve.
 
     Where reading f takes long, 4,000 support lines are read once, and the convex line that they
@@ -85,11 +85,11 @@ def _support_lines(curve: TradeOff | Pair) -> ErrorRates:
 
     delta' is that of the swapped pair. Each segment lies on one of these lines, or below it.
     """
-    ways = (curve, curve) if isinstance(curve, TradeOff) else (curve, curve.swap())
-    ends = [way.delta_bracket(_EPSILONS).upper for way in ways]
+    directions = (curve, curve) if isinstance(curve, TradeOff) else (curve, curve.swap())
+    ends = [pair.delta_bracket(_EPSILONS).upper for pair in directions]
     few = np.all([end <= end[-1] + _REST for end in ends], axis=0)
     epsilons = np.linspace(0.0, _EPSILONS[int(np.argmax(few))], _LINES)
-    steep, flat = (np.minimum(way.delta_bracket(epsilons).upper, 1.0) for way in ways)
+    steep, flat = (np.minimum(pair.delta_bracket(epsilons).upper, 1.0) for pair in directions)
     odds = np.exp(epsilons)
     # From the steepest line to the flattest one.
     slopes = np.concatenate([odds[::-1], 1 / odds])

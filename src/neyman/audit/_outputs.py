@@ -201,8 +201,8 @@ def _read_list(
     inner = cast("Sequence[object]", value) if items is None else items
     forms = [parts.read(_label(label, place), part) for place, part in enumerate(inner)]
     runs = [(form, len(list(same))) for form, same in groupby(forms)]
-    said = ", ".join(form if many == 1 else f"{many} {form}" for form, many in runs)
-    return f"{type(value).__name__}({said})"
+    name = ", ".join(form if many == 1 else f"{many} {form}" for form, many in runs)
+    return f"{type(value).__name__}({name})"
 
 
 def _read_array(parts: _Parts, label: str, value: object) -> str:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from neyman.arguments import brief
 from neyman.audit._checks import check_delta, check_level
-from neyman.audit._choice import SHARE, Choice
+from neyman.audit._choice import Choice
 from neyman.audit._joint import p_value, region
 from neyman.audit._lines import ErrorRates
 from neyman.audit._lower_bound import LowerBound, epsilon_bound, mu_bound
@@ -144,15 +144,15 @@ def refute(
     level: float = 0.05,
     threshold: float | None = None,
     weight: float = 1.0,
-    share: float = SHARE,
+    share: float | None = None,
     seed: int | None = None,
 ) -> Verdict:
     """Test whether scores of an attack refute a claimed guarantee.
 
         p = sup {P(S <= s): FNR >= f(FPR)},   S = w FP / n0 + FN / n1
 
-    Every score is of a run of its own, and the runs are independent. A rule that calls scores "in"
-    or "out" is learnt from a random tenth of them, and tested on the rest; or you give it.
+    Each score comes from a run of its own, and the runs are independent. A rule that calls scores
+    "in" or "out" is learnt from a random part of them and tested on the rest; or you fix it.
 
     Args:
         inside: scores of an attack on runs with the record, one a run; any shape of law.
@@ -163,7 +163,8 @@ def refute(
         threshold: of a rule that was fixed before the scores were seen: scores above are called in.
         weight: of a false positive, for a rule that was fixed; near the likelihood ratio at the
             threshold is best.
-        share: of the scores, that the rule is learnt from where no threshold is given.
+        share: of the scores that the rule is learnt from if no threshold is given. None takes a
+            tenth, and up to a fifth if a tenth is less than 20 scores of a side.
         seed: of the split; None draws one, which the verdict names.
 
     Guarantee: if the claim holds and the runs are independent, the claim is refuted with

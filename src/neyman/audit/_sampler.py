@@ -189,7 +189,7 @@ class _Sample:
         tails = gamma_below(half, total), gamma_above(half, total)
         return min(1.0, 2 * float(np.minimum(*tails)))
 
-    def _couples(self, said: str, seen: Seen) -> Iterator[tuple[str, float]]:
+    def _couples(self, name: str, seen: Seen) -> Iterator[tuple[str, float]]:
         """Test the couple of rows that share most."""
         rows, columns = seen.shape
         if 1 < rows <= _COUPLES:
@@ -197,19 +197,19 @@ class _Sample:
             wide = seen.astype(np.float32)
             shared = np.triu(wide @ wide.T, 1).max()
             p = binomial_at_least(np.asarray(shared), np.asarray(columns), self.rate**2)
-            yield said, min(1.0, rows * (rows - 1) / 2 * float(p))
+            yield name, min(1.0, rows * (rows - 1) / 2 * float(p))
 
     def _of_steps(self) -> Iterator[tuple[str, float]]:
         """Test steps that are apart by some lag, each in one couple, and windows of an epoch."""
         steps, records = self.seen.shape
         epoch = max(round(1 / self.rate), 1)
         lags = {1: "next to one another", epoch: "an epoch apart", steps // 2: "half a run apart"}
-        for lag, said in lags.items():
+        for lag, name in lags.items():
             blocks = steps // (2 * lag) if lag else 0
             if blocks:
                 pairs = self.seen[: 2 * lag * blocks].reshape(blocks, 2, lag, records)
                 both = int(np.sum(pairs[:, 0] & pairs[:, 1], dtype=np.int64))
-                yield f"steps {said}", _two_sided(both, blocks * lag * records, self.rate**2)
+                yield f"steps {name}", _two_sided(both, blocks * lag * records, self.rate**2)
         epochs = steps // epoch
         if epochs and epoch > 1:
             windows = self.seen[: epochs * epoch].reshape(epochs, epoch, records)
@@ -230,9 +230,9 @@ class _Sample:
                     self.seen[:, :part],
                     self.seen[:, part : 2 * part],
                 )
-        for said, (first, second) in apart.items():
+        for name, (first, second) in apart.items():
             both = int(np.sum(first & second, dtype=np.int64))
-            yield said, _two_sided(both, first.size, self.rate**2)
+            yield name, _two_sided(both, first.size, self.rate**2)
 
 
 def _inclusions(batches: Iterable[npt.ArrayLike], records: int, steps: int) -> Seen:

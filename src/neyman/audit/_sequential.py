@@ -87,7 +87,7 @@ class Sequential(Displayed):
         # The mu with this advantage.
         self._claimed = 2 * float(ndtri(np.asarray(min((1 + advantage) / 2, 1 - 1e-12))))
         self._epsilons = _EPSILONS * min(1.0, self._claimed)
-        self._deltas = _both_ways(self.claim, self._epsilons)
+        self._deltas = _both_deltas(self.claim, self._epsilons)
         self._shares = np.minimum(_SHARES * max(advantage, 1e-3) / _TYPICAL, _MOST_SHARE)
         self._log_wealth = np.zeros(self._shares.size)
         self._waiting = deque(), deque()
@@ -182,11 +182,13 @@ class _Seen:
         return float(self.means.mean()), 1.0 if gap >= 0 else -1.0, epsilons * spread / effect
 
 
-def _both_ways(claim: Claim, epsilons: Array) -> Array:
+def _both_deltas(claim: Claim, epsilons: Array) -> Array:
     """Return delta(eps) of one direction and of the other, added, rounded up."""
     pair = claim.dominating()
-    ways = (pair, pair.swap()) if not isinstance(claim, TradeOff) else (pair, pair)
-    return np.sum([np.minimum(way.delta_bracket(epsilons).upper, 1.0) for way in ways], axis=0)
+    directions = (pair, pair.swap()) if not isinstance(claim, TradeOff) else (pair, pair)
+    return np.sum(
+        [np.minimum(each.delta_bracket(epsilons).upper, 1.0) for each in directions], axis=0
+    )
 
 
 def _listed(name: str, scores: float | Iterable[float]) -> list[float]:

@@ -62,11 +62,11 @@ def read_claim(text: str) -> TradeOff | Pair:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _not_a_claim(text) from None
     match tree:
-        case ast.Attribute(value=whole, attr="add" | "remove" as way):
+        case ast.Attribute(value=whole, attr="add" | "remove" as direction):
             both = _value(whole, text)
             if not isinstance(both, TradeOff):
                 raise _not_a_claim(text)
-            return both.add if way == "add" else both.remove
+            return both.add if direction == "add" else both.remove
         case _:
             claim = _value(tree, text)
     if not isinstance(claim, TradeOff):
