@@ -168,8 +168,8 @@ def test_what_a_verdict_says():
 
 @pytest.mark.parametrize(
     ("inside", "words"),
-    [([1.0], "at least 2 scores"), ([1.0, np.nan], "index 1"), ("ab", "list of numbers"),
-     (np.zeros((2, 2)), "list of numbers")],
+    [([1.0], "at least 2 scores"), ([1.0, np.nan], "index 1"), ("ab", "list of real numbers"),
+     (np.zeros((2, 2)), "list of real numbers")],
 )  # fmt: skip
 def test_what_is_no_list_of_scores_is_refused(inside, words):
     with pytest.raises(InvalidParameter, match=words):

@@ -84,12 +84,12 @@ def test_coins_that_were_committed_are_made_again_from_their_seed(capsys, tmp_pa
         assert found["commitment"] == made.commitment
         assert found["mu"] == audit.one_run(scores=scores, included=made, delta=1e-5, seed=2).mu
         seed[3] = "0" * 64
-        assert "commitment must be" in said(capsys, *words, *seed, status=2).err
+        assert "commitment to 4000 canaries" in said(capsys, *words, *seed, status=2).err
     assert "--canaries" in said(capsys, *words, status=2).err
     assert "seed must be" in said(capsys, *words, "--canaries", "no hex", status=2).err
     other = ["--canaries", audit.canaries(4000).seed.hex()]
     words[0] = tmp_path / "with.npz"
-    assert "differ" in said(capsys, *words, *other, status=1).err
+    assert "differ" in said(capsys, *words, *other, status=2).err
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_what_is_no_claim_is_wrong_usage_and_runs_nothing(capsys, saved, text):
 def test_files_without_scores_are_refused_with_what_to_write(capsys, tmp_path, name, content):
     place = tmp_path / name
     place.write_bytes(content)
-    found = said(capsys, place, "--claim", "gdp(1)", status=1)
+    found = said(capsys, place, "--claim", "gdp(1)", status=2)
     assert "Traceback" not in found.err
     assert ".npz" in found.err
 
@@ -160,7 +160,7 @@ def test_files_without_scores_are_refused_with_what_to_write(capsys, tmp_path, n
 def test_an_archive_of_objects_is_not_unpickled(capsys, tmp_path):
     place = tmp_path / "x.npz"
     np.savez(place, inside=np.array([print], dtype=object), outside=np.zeros(9))
-    assert "holds no scores" in said(capsys, place, "--claim", "gdp(1)", status=1).err
+    assert "holds no scores" in said(capsys, place, "--claim", "gdp(1)", status=2).err
 
 
 @pytest.mark.parametrize("words", [("--level", "0.5"), ("--delta", "1"), ("--seed", "-1")])
