@@ -147,13 +147,14 @@ def p_value(statistic: Statistic, null: Null, level: float | None = None) -> PVa
 
 def attained(statistic: Statistic, null: Null) -> float:
     """Return about the p-value, by a search that proves nothing: a law of the null has as much."""
-    x = _START[:-1]
-    for _ in range(_CLOSER + 1):
-        chances = statistic.chance(x, null.ends(x)[1])
+    x: Array = _START[:-1]
+    chances = statistic.chance(x, null.ends(x)[1])
+    for _ in range(_CLOSER):
         best = int(np.argmax(chances))
-        left, right = x[max(best - 1, 0)], x[min(best + 1, x.size - 1)]
-        x = np.linspace(left, right, _AROUND)
-    return float(chances[best])
+        around = float(x[max(best - 1, 0)]), float(x[min(best + 1, x.size - 1)])
+        x = np.linspace(*around, _AROUND)
+        chances = statistic.chance(x, null.ends(x)[1])
+    return float(np.max(chances))
 
 
 def region(statistic: Statistic, level: float) -> ErrorRates:

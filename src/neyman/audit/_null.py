@@ -7,6 +7,7 @@ import numpy as np
 
 from neyman.audit._lines import ErrorRates, lower_hull
 from neyman.curves import TradeOff
+from neyman.curves._curve import Curve
 from neyman.curves._pair import Pair
 from neyman.errors import InvalidParameter, NotCertified
 from neyman.numerics import Array
@@ -78,17 +79,18 @@ class Null:
         return np.clip(y - _BETWEEN, 0.0, 1.0), np.clip(y + _BETWEEN, 0.0, 1.0)
 
 
-def _support_lines(curve: TradeOff | Pair) -> ErrorRates:
+def _support_lines(curve: Curve) -> ErrorRates:
     """Return a convex line nowhere above f.
 
         f(x) >= 1 - delta(eps) - e^eps x,   f(x) >= e^-eps (1 - delta'(eps) - x)
 
     delta' is that of the swapped pair. Each segment lies on one of these lines, or below it.
     """
+    # delta of a two-way guarantee is of both directions already.
     directions = (curve, curve) if isinstance(curve, TradeOff) else (curve, curve.swap())
     ends = [pair.delta_bracket(_EPSILONS).upper for pair in directions]
     few = np.all([end <= end[-1] + _REST for end in ends], axis=0)
-    epsilons = np.linspace(0.0, _EPSILONS[int(np.argmax(few))], _LINES)
+    epsilons = np.linspace(0.0, float(_EPSILONS[int(np.argmax(few))]), _LINES)
     steep, flat = (np.minimum(pair.delta_bracket(epsilons).upper, 1.0) for pair in directions)
     odds = np.exp(epsilons)
     # From the steepest line to the flattest one.

@@ -144,8 +144,8 @@ class _Parts:
             if isinstance(value, kinds):
                 return reader(self, label, value)
         raise InvalidParameter(
-            "run must return numbers, texts, arrays, or lists and dicts of these; got a "
-            f"{type(value).__name__} in an output. Return what is published, such as release.value"
+            "run must return numbers, texts, arrays, or lists and dicts of these; got an "
+            f"object of type {type(value).__name__}. Return what is published, such as release.value"
         )
 
     def add(self, label: str, number: float, token: str) -> None:
