@@ -145,7 +145,8 @@ class _Parts:
                 return reader(self, label, value)
         raise InvalidParameter(
             "run must return numbers, texts, arrays, or lists and dicts of these; got an "
-            f"object of type {type(value).__name__}. Return what is published, such as release.value"
+            f"object of type {type(value).__name__}. Return what is published, such as "
+            "release.value"
         )
 
     def add(self, label: str, number: float, token: str) -> None:
