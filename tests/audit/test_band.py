@@ -142,9 +142,9 @@ def test_what_is_no_claim_no_level_and_no_delta_is_refused():
     band = curve_band([1.0, 2.0], [0.0, 1.0])
     with pytest.raises(InvalidParameter, match="must be a guarantee"):
         band.refutes(1.0)
-    with pytest.raises(InvalidParameter, match="delta must lie"):
+    with pytest.raises(InvalidParameter, match="delta must be in"):
         band.epsilon(1)
-    with pytest.raises(InvalidParameter, match="level must lie"):
+    with pytest.raises(InvalidParameter, match="level must be in"):
         curve_band([1.0, 2.0], [0.0, 1.0], level=0.6)
     with pytest.raises(InvalidParameter, match="at least 2 scores"):
         curve_band([], [0.0, 1.0])

@@ -19,7 +19,7 @@ def test_a_commitment_is_kept_by_its_own_seed_alone():
         canaries(200, seed=made.seed, commitment=made.commitment).included == made.included
     ).all()
     for number, seed in ((200, SEED), (201, made.seed)):
-        with pytest.raises(InvalidParameter, match="commitment must be"):
+        with pytest.raises(InvalidParameter, match=r"commitment to .* must be"):
             canaries(number, seed=seed, commitment=made.commitment)
     assert len({canaries(200).commitment for _ in range(20)}) == 20
 

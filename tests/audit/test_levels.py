@@ -16,11 +16,11 @@ from attacks import LAWS, Law, gaussian
 from bets import pairs_until
 from neyman.audit import Counts, curve_band, mu, one_run
 from neyman.audit._berk_jones import tail_bound
-from neyman.audit._choice import SHARE, Choice
+from neyman.audit._choice import Choice
 from neyman.audit._joint import p_value
+from neyman.audit._lower_bound import largest_refuted
 from neyman.audit._massart import joint_deviation
 from neyman.audit._null import Null
-from neyman.audit._refuted import largest_refuted
 from neyman.audit._rule import learnt_for
 from neyman.audit._scores import Scores
 from neyman.audit._statistic import Statistic
@@ -65,7 +65,7 @@ def test_the_level_of_a_fixed_rule_is_kept_exactly():
 @pytest.mark.parametrize(("n", "runs"), [(100, 10_000), (1000, 3000)])
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 def test_the_level_of_a_learnt_rule_is_kept(law, n, runs):
-    null, choice = Null(law.claim), Choice(None, 1.0, SHARE, 0)
+    null, choice = Null(law.claim), Choice(None, 1.0, None, 0)
 
     @lru_cache
     def refuted(statistic: Statistic) -> bool:
@@ -75,7 +75,7 @@ def test_the_level_of_a_learnt_rule_is_kept(law, n, runs):
     for seed in range(runs):
         draw = np.random.default_rng(seed)
         scores = Scores(law.inside(draw, n), law.outside(draw, n))
-        chosen = replace(choice, seed=seed).of(scores, partial(learnt_for, law.claim))
+        chosen = replace(choice, seed=seed).of(scores, partial(learnt_for, Null(law.claim)))
         alarms += refuted(chosen.rule.statistic(chosen.test))
     print(f"learnt {law.name} n={n}: {alarms / runs:.4f}", flush=True)
     assert alarms / runs <= bar(runs)

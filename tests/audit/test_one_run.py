@@ -95,12 +95,19 @@ def test_a_claim_is_refuted_and_one_that_holds_is_not():
     assert broken.refuted
     assert not kept.refuted
     assert broken.mu > 0.3
+    assert "gdp(mu=0.3) is refuted at level 0.05: p = " in str(broken)
+    assert "gdp(mu=2) is not refuted at level 0.05: p = " in str(kept)
 
 
 def test_one_canary_and_bad_lists():
     assert one_run(scores=[3.0], included=[1], delta=0).epsilon == 0
-    for scores, coins in (([1.0], [1, 0]), ([np.nan], [1]), ([1.0, 2.0], [1, 2]), ([], [])):
-        with pytest.raises(InvalidParameter, match="two lists"):
+    for scores, coins, why in (
+        ([1.0], [1, 0], "of one length"),
+        ([np.nan], [1], "scores must be a list of real numbers"),
+        ([1.0, 2.0], [1, 2], "included must be the canaries"),
+        ([], [], "scores must be a list of real numbers"),
+    ):
+        with pytest.raises(InvalidParameter, match=why):
             one_run(scores=scores, included=coins, delta=0)
     with pytest.raises(InvalidParameter, match="delta must"):
         one_run(scores=[1.0], included=[1], delta=1)

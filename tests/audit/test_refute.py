@@ -94,7 +94,7 @@ def test_a_verdict_and_the_bounds_of_its_rule_agree():
     assert verdict.refuted == (bound.value > 1)
     assert (bound.rule, bound.seed) == (verdict.rule, 3)
     assert 0 < verdict.epsilon(1e-3).value < ny.gdp(1.4).epsilon(1e-3)
-    with pytest.raises(InvalidParameter, match="delta must lie"):
+    with pytest.raises(InvalidParameter, match="delta must be in"):
         verdict.epsilon(-1)
 
 
@@ -159,17 +159,17 @@ def test_a_rare_certain_event_refutes_a_small_claim():
 def test_what_a_verdict_says():
     said = str(refute(*normal(1, 900, 1), ny.gdp(1), seed=2))
     assert "is not refuted at level 0.05" in said
-    assert "four times in five, mu = 1." in said
+    assert "in about four of five audits if the truth is mu = 1." in said
     assert 'The rule "score > ' in said
     assert "by this rule, mu >= 0." in said
     few = str(refute([1.0, 2.0], [0.0, 1.0], ny.gdp(1), seed=2))
-    assert "No mechanism would have been refuted with so few runs." in few
+    assert "With this number of runs, the test can refute no mechanism." in few
 
 
 @pytest.mark.parametrize(
     ("inside", "words"),
-    [([1.0], "at least 2 scores"), ([1.0, np.nan], "index 1"), ("ab", "list of numbers"),
-     (np.zeros((2, 2)), "list of numbers")],
+    [([1.0], "at least 2 scores"), ([1.0, np.nan], "index 1"), ("ab", "list of real numbers"),
+     (np.zeros((2, 2)), "list of real numbers")],
 )  # fmt: skip
 def test_what_is_no_list_of_scores_is_refused(inside, words):
     with pytest.raises(InvalidParameter, match=words):
@@ -179,9 +179,9 @@ def test_what_is_no_list_of_scores_is_refused(inside, words):
 def test_claims_and_levels_are_checked():
     with pytest.raises(InvalidParameter, match="must be a guarantee"):
         refute([0.0, 1.0], [0.0, 1.0], 1.0)
-    with pytest.raises(InvalidParameter, match="level must lie"):
+    with pytest.raises(InvalidParameter, match="level must be in"):
         refute([0.0, 1.0], [0.0, 1.0], ny.gdp(1), level=0.7)
-    with pytest.raises(InvalidParameter, match="delta must lie"):
+    with pytest.raises(InvalidParameter, match="delta must be in"):
         epsilon([0.0, 1.0], [0.0, 1.0], delta=2)
     half = np.log(2 * np.pi) / 2
     estimate = ny.curves.densities(

@@ -3,7 +3,7 @@
 import numpy as np
 
 import neyman as ny
-from neyman.audit import Sequential, curve_band, mu, one_run, refute
+from neyman.audit import Sequential, curve_band, mu, one_run, refute, sampler
 
 
 def test_audits_are_shown():
@@ -18,6 +18,7 @@ def test_audits_are_shown():
         "Audit: the claim is refuted at any time": bet,
         "Band for the trade-off curve": curve_band(inside, outside),
         "Lower bound of a loss": mu(inside, outside, seed=1),
+        "Audit: Poisson sampling is refuted": sampler([[0]] * 9, 0.5, 9, records=2, seed=1),
         "Audit of one run": one_run(scores=coins + 0.0, included=coins, delta=0),
     }
     for title, one in shown.items():

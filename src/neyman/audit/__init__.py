@@ -5,6 +5,7 @@ from neyman.audit._band import CurveBand, curve_band
 from neyman.audit._black_box import MechanismAudit, mechanism
 from neyman.audit._bounds import epsilon, mu
 from neyman.audit._canaries import Canaries, InsertedTokens, Mislabelled, canaries
+from neyman.audit._lines import ErrorRates
 from neyman.audit._lower_bound import LowerBound
 from neyman.audit._one_run import Guesses, OneRun, one_run
 from neyman.audit._power import plan
@@ -12,7 +13,7 @@ from neyman.audit._refute import Verdict, refute
 from neyman.audit._rule import Rule
 from neyman.audit._sampler import SamplerAudit, sampler
 from neyman.audit._sequential import Sequential
-from neyman.audit._statistic import Counts, ErrorRates
+from neyman.audit._statistic import Counts
 
 __all__ = [
     "Canaries",

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from neyman.audit._checks import got, is_number
+from neyman.audit._scores import real_array
 from neyman.calls import plain_calls
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
@@ -42,19 +44,20 @@ def aligned_scores(
     >>> aligned_scores(signals, noise_multiplier=1, sampling_probability=1).tolist()
     [0.0, 3.0]
     """
-    sigma, q = float(noise_multiplier), float(sampling_probability)
-    if not (0 < sigma < math.inf and 0 < q <= 1):
+    sigma, q = noise_multiplier, sampling_probability
+    if not is_number(sigma) or not is_number(q) or not (0 < sigma < math.inf and 0 < q <= 1):
         raise InvalidParameter(
-            "noise_multiplier must be positive and sampling_probability in (0, 1]; "
-            f"{noise_multiplier!r}, {sampling_probability!r} were given. Write those of the "
-            "training, such as noise_multiplier=1, sampling_probability=0.01"
+            "noise_multiplier must be positive and sampling_probability in (0, 1]; got "
+            f"{got(sigma)} and {got(q)}. Write those of the training, such as noise_multiplier=1, "
+            "sampling_probability=0.01"
         )
-    x = np.asarray(signals, dtype=np.float64)
-    if x.ndim != 2 or np.isnan(x).any():
+    x = real_array(signals)
+    if x is None or x.ndim != 2 or np.isnan(x).any():
+        shape = "something else" if x is None else f"an array of shape {x.shape}"
         raise InvalidParameter(
-            f"signals must be an array of shape (steps, canaries) without NaN; an array of shape "
-            f"{x.shape} was given. A step whose sum is no number shows its records: write inf "
-            "for the canaries that were in it, or test that event alone"
+            f"signals must be an array of numbers of shape (steps, canaries), without NaN; got "
+            f"{shape}. A step whose sum is not a number shows its records: write inf for the "
+            "canaries that were in it, or test that event alone"
         )
     loss = (2 * x - 1) / (2 * sigma * sigma)
     if q == 1:

@@ -14,12 +14,12 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from neyman.audit._berk_jones import TailBound, tail_bound
-from neyman.audit._levels import check_delta, check_level
+from neyman.audit._checks import check_delta, check_level
+from neyman.audit._lines import ErrorRates, lower_hull
 from neyman.audit._lower_bound import LowerBound
 from neyman.audit._massart import joint_deviation
 from neyman.audit._null import Claim, Null
 from neyman.audit._scores import Scores, read_scores
-from neyman.audit._statistic import ErrorRates
 from neyman.calls import plain_calls, plain_calls_of
 from neyman.displayed import Displayed
 from neyman.numerics import Array
@@ -185,7 +185,7 @@ def _counted(scores: Scores) -> Counted:
 
 def _shifted(counted: Counted, sizes: tuple[int, int], q: float) -> ErrorRates:
     """Return the hull of the errors, moved by every division of q, a row each."""
-    hull = _hull(counted[0] / sizes[0], counted[1] / sizes[1])
+    hull = lower_hull(counted[0] / sizes[0], counted[1] / sizes[1])
     share = np.linspace(0, q, _CELLS + 1)
     # On a cell of divisions both errors count as the larger ones.
     x = np.minimum(hull.alpha + share[1:, None], 1.0)
@@ -209,14 +209,14 @@ def _upper(families: tuple[ErrorRates, ErrorRates]) -> ErrorRates:
         heights = np.maximum(heights, np.interp(at, hull_x, hull_y, left=1.0))
     x = np.concatenate([[0.0], at, sharp.alpha[0], [1.0]])
     y = np.concatenate([[1.0], heights, sharp.beta[0], [0.0]])
-    return _hull(x, y)
+    return lower_hull(x, y)
 
 
 def _lower(
     counted: Counted, sizes: tuple[int, int], q: float, tails: list[TailBound]
 ) -> ErrorRates:
     """Return a convex line that no error of the attack lies below."""
-    hull = _hull(counted[0] / sizes[0], counted[1] / sizes[1])
+    hull = lower_hull(counted[0] / sizes[0], counted[1] / sizes[1])
     share = np.linspace(0, q, _CELLS + 1)
     x = np.maximum(hull.alpha - share[1:, None], 0.0)
     y = np.maximum(hull.beta - q + share[:-1, None], 0.0)
@@ -225,7 +225,7 @@ def _lower(
         1 - tail.upper(n - counts) for tail, n, counts in zip(tails, sizes, counted, strict=True)
     )
     lines = [
-        _hull(np.append(x.ravel(), 1.0), np.append(y.ravel(), 0.0)) for x, y in ((x, y), sharp)
+        lower_hull(np.append(x.ravel(), 1.0), np.append(y.ravel(), 0.0)) for x, y in ((x, y), sharp)
     ]
     at = np.unique(np.concatenate([line.alpha for line in lines]))
     first, second = (np.interp(at, *line) for line in lines)
@@ -237,19 +237,3 @@ def _lower(
     at = np.sort(np.concatenate([at, corners]))
     first, second = (np.interp(at, *line) for line in lines)
     return ErrorRates(at, np.maximum(first, second))
-
-
-def _hull(x: Array, y: Array) -> ErrorRates:
-    """Return the corners of the lower convex hull, from the left end to the right one."""
-    order = np.lexsort((y, x))
-    x, y = x[order], y[order]
-    first = np.append(True, np.diff(x) > 0)
-    x, y = x[first], y[first]
-    while x.size > 2:
-        # A point on or above the line through its neighbours is no corner.
-        cross = (x[1:-1] - x[:-2]) * (y[2:] - y[:-2]) - (x[2:] - x[:-2]) * (y[1:-1] - y[:-2])
-        corner = np.concatenate([[True], cross > 0, [True]])
-        if np.all(corner):
-            break
-        x, y = x[corner], y[corner]
-    return ErrorRates(x, y)

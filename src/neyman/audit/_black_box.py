@@ -1,17 +1,17 @@
 """Auditing a mechanism as a black box: run it on two inputs, look for a test, and test."""
 
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from time import perf_counter
-from typing import Any, NamedTuple, cast, final
+from typing import Any, Final, NamedTuple, cast, final
 
 import numpy as np
 
 from neyman.arguments import brief
+from neyman.audit._checks import check_level, got, seed_of
 from neyman.audit._features import Classifier, sides
 from neyman.audit._joint import p_value
-from neyman.audit._levels import check_level
 from neyman.audit._lower_bound import LowerBound, mu_bound
 from neyman.audit._null import Claim, Null
 from neyman.audit._outputs import RAISES
@@ -23,6 +23,7 @@ from neyman.audit._search import Hints, Pair, Test, best_test, features_of
 from neyman.audit._sequential import Sequential
 from neyman.audit._statistic import Counts, Statistic
 from neyman.calls import plain_calls
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, at_most
 
@@ -32,6 +33,7 @@ __all__ = ["MechanismAudit", "mechanism"]
 _PILOT, _SPLIT = 0.1, 0.2
 # Where there are several couples of inputs, the share that chooses among them, and how many.
 _INPUTS, _COUPLES = 0.3, 12
+_RATIO: Final = "likelihood_ratio"
 # Of the level, for stopping early; how many couples of runs the bets look at, and how many are
 # scored at once.
 _EARLY, _BETS, _ROWS = 0.1, 2000, 250
@@ -39,7 +41,7 @@ _EARLY, _BETS, _ROWS = 0.1, 2000, 250
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MechanismAudit:
+class MechanismAudit(Displayed):
     """What runs of a mechanism on two inputs say of a claim.
 
     Attributes:
@@ -83,7 +85,7 @@ class MechanismAudit:
         ]
         if self.bound is not None:
             lines.append(
-                f"The mechanism loses mu >= {self.bound.value:.4g} at least, at confidence "
+                f"The mechanism loses at least mu = {self.bound.value:.4g}, at confidence "
                 f"{1 - self.bound.level:g}."
             )
         if not v.refuted:
@@ -177,19 +179,25 @@ def mechanism(
     (True, True)
     """
     check_level(level)
-    used = secrets.randbits(63) if seed is None else seed
+    for name, function in (("run", run), ("neighbors", neighbors), (_RATIO, likelihood_ratio)):
+        if not callable(function) and (name == "run" or function is not None):
+            raise InvalidParameter(
+                f"{name} must be a function; got {got(function)}. Write its name, without a call"
+            )
+    used = seed_of(seed)
+    null = Null(claim)
     audit = _Audit(
-        claim=claim,
+        null=null,
         level=level,
         seed=used,
-        allowed=allowed_by(claim),
+        allowed=allowed_by(null),
         budget=Budget(draws, seconds),
         hints=Hints(lattice=lattice, densities=likelihood_ratio is not None, classifier=classifier),
     )
     seeds = np.random.SeedSequence(used)
     draw, given = np.random.default_rng(seeds.spawn(1)[0]), [(D, D2)]
     if neighbors is not None:
-        given.extend(_couple(neighbors(draw)) for _ in range(_COUPLES - 1))
+        given.extend(_couple(neighbors, draw) for _ in range(_COUPLES - 1))
     couples = [Runs(run, each, likelihood_ratio, seeds.spawn(1)[0]) for each in given]
     return audit.of(couples)
 
@@ -200,7 +208,7 @@ class _Audit:
     """What all parts of an audit know.
 
     Attributes:
-        claim: that is tested.
+        null: the claim that is tested.
         level: of the audit.
         seed: of everything that it draws.
         allowed: the claim's curve, where rules are compared.
@@ -208,7 +216,7 @@ class _Audit:
         hints: that the user gave.
     """
 
-    claim: Claim
+    null: Null
     level: float
     seed: int
     allowed: Array
@@ -249,7 +257,7 @@ class _Audit:
 
     def _test(self, runs: Runs, test: Test, size: int) -> tuple[Statistic, Sequential | None]:
         """Count errors of the rule on new runs, until bets stop them."""
-        bets = Sequential(self.claim, _EARLY * self.level) if self.budget.stops else None
+        bets = Sequential(self.null.claim, _EARLY * self.level) if self.budget.stops else None
         false, done = [0, 0], 0
         while done < size and not (bets is not None and bets.refuted):
             pair = runs.outputs(Part(min(_ROWS, size - done)))
@@ -271,17 +279,16 @@ class _Audit:
     def _verdict(
         self, runs: Runs, test: Test, statistic: Statistic, bets: Sequential | None, taken: int
     ) -> MechanismAudit:
-        null = Null(self.claim)
         share = 1.0 if bets is None else 1 - _EARLY
         early = bets is not None and bets.refuted
         if bets is not None and bets.refuted:
             p = bets.p_value / _EARLY
         else:
-            p = p_value(statistic, null).upper / share
+            p = p_value(statistic, self.null).upper / share
         level = share * self.level
-        detectable, claimed = detected(statistic, null, level)
+        detectable, claimed = detected(statistic, self.null, level)
         verdict = Verdict(
-            claim=self.claim,
+            claim=self.null.claim,
             level=self.level,
             p_value=min(p, 1.0),
             rule=test.rule,
@@ -315,13 +322,20 @@ class _Found(NamedTuple):
     each: float
 
 
-def _couple(proposed: object) -> tuple[Any, Any]:
+def _couple(neighbors: Callable[..., object], draw: np.random.Generator) -> tuple[Any, Any]:
+    try:
+        signature(neighbors).bind(draw)
+    except (TypeError, ValueError):
+        raise InvalidParameter(
+            "neighbors must be a function of one argument, a NumPy generator; got one with other "
+            "parameters. Write def neighbors(rng): return smaller, larger"
+        ) from None
+    proposed = neighbors(draw)
     kind = type(proposed).__name__
     found = cast("tuple[Any, ...]", proposed) if isinstance(proposed, tuple) else ()
     if len(found) != 2:
         raise InvalidParameter(
-            f"neighbors must return two inputs, (D, D2); a {kind} was returned. "
-            "Write return smaller, larger"
+            f"neighbors must return two inputs, (D, D2); got a {kind}. Write return smaller, larger"
         )
     return found[0], found[1]
 
@@ -330,8 +344,8 @@ def _refuse_errors(pilot: Pair) -> None:
     forms = {one.form for side in pilot for one in side.each}
     if len(forms) == 1 and all(form.startswith(RAISES) for form in forms):
         raise InvalidParameter(
-            f"run must give some outputs; it {forms.pop()} in every run of the pilot. Call "
-            "run(D) by hand to see why"
+            f"run must return something in some runs; it {forms.pop()} in every run of the pilot. "
+            "Call run(D), or run(D, rng), by hand to see why"
         )
 
 

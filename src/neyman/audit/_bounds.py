@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy.typing as npt
 
-from neyman.audit._choice import SHARE, Choice
-from neyman.audit._levels import check_delta, check_level
+from neyman.audit._checks import check_delta, check_level
+from neyman.audit._choice import Choice
 from neyman.audit._lower_bound import (
     MOST_EPSILON,
     MOST_MU,
@@ -31,7 +31,7 @@ def mu(
     level: float = 0.05,
     threshold: float | None = None,
     weight: float = 1.0,
-    share: float = SHARE,
+    share: float | None = None,
     seed: int | None = None,
 ) -> LowerBound:
     """Return the largest mu for which scores refute the claim of mu-GDP.
@@ -73,7 +73,7 @@ def epsilon(
     level: float = 0.05,
     threshold: float | None = None,
     weight: float = 1.0,
-    share: float = SHARE,
+    share: float | None = None,
     seed: int | None = None,
 ) -> LowerBound:
     """Return the largest epsilon for which scores refute the claim of (epsilon, delta)-DP.

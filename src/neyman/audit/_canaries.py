@@ -10,6 +10,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from neyman.arguments import brief, whole
+from neyman.audit._checks import got, is_number
 from neyman.calls import plain_calls, plain_calls_of
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
@@ -74,6 +75,20 @@ class Canaries:
     number: int
     seed: bytes = field(repr=False)
 
+    def __post_init__(self) -> None:
+        """Refuse a seed that can be guessed.
+
+        Raises:
+            InvalidParameter: if it can, or the number is none.
+        """
+        whole("number", self.number, 1, _MOST)
+        key = self.seed
+        if type(key) is not bytes or len(key) != SEED_BYTES or len(set(key)) < _LEAST_DIFFERENT:
+            raise InvalidParameter(
+                f"seed must be {SEED_BYTES} secret random bytes; got something else, which is not "
+                "shown. Leave it out, and the operating system draws one"
+            )
+
     @property
     def commitment(self) -> str:
         """A SHA-256 digest of the number and the seed; public."""
@@ -124,9 +139,10 @@ class Canaries:
             InvalidParameter: if the shape or the range is none.
         """
         sizes = [whole("shape", side, 1, _MOST_NUMBERS) for side in shape]
-        if not -np.inf < low < high < np.inf:
+        numbers = is_number(low) and is_number(high)
+        if not numbers or not -np.inf < low < high < np.inf:
             raise InvalidParameter(
-                f"low must be below high, and both finite; low={low!r}, high={high!r} were given. "
+                f"low must be below high, and both finite; got low={got(low)}, high={got(high)}. "
                 "Write the range of your inputs, such as low=0, high=1"
             )
         return self._draw("inputs").uniform(low, high, (self.number, *sizes))
@@ -145,8 +161,8 @@ class Canaries:
         own = np.asarray(labels)
         if own.ndim != 1 or own.dtype.kind not in "iu" or np.any((own < 0) | (own >= many)):
             raise InvalidParameter(
-                f"labels must be a list of whole numbers from 0 to classes - 1 = {many - 1}; "
-                "something else was given. Write one label for each record"
+                f"labels must be a list of whole numbers from 0 to classes - 1 = {many - 1}; got "
+                "something else. Write one label for each record"
             )
         records = self._different("the number of labels", own.size)
         moved = self._draw("labels").integers(1, many, self.number)
@@ -170,8 +186,8 @@ class Canaries:
         sizes = np.asarray(lengths)
         if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or np.any(sizes < 0):
             raise InvalidParameter(
-                "lengths must be a list of whole numbers of at least 0; something else was given. "
-                "Write the number of tokens of each sequence"
+                "lengths must be a list of whole numbers of at least 0; got something else. Write "
+                "the number of tokens of each sequence"
             )
         sequences = self._different("the number of lengths", sizes.size)
         draw = self._draw("tokens")
@@ -212,16 +228,11 @@ def canaries(number: int, *, seed: bytes | None = None, commitment: str | None =
     """
     many = whole("number", number, 1, _MOST)
     key = secrets.token_bytes(SEED_BYTES) if seed is None else seed
-    if type(key) is not bytes or len(key) != SEED_BYTES or len(set(key)) < _LEAST_DIFFERENT:
-        raise InvalidParameter(
-            f"seed must be {SEED_BYTES} secret random bytes; something else was given, which is "
-            "not shown. Leave it out, and the operating system draws one"
-        )
     made = Canaries(number=many, seed=key)
     if commitment is not None and commitment != made.commitment:
         raise InvalidParameter(
-            f"the commitment must be to {many} canaries with this seed, which is "
-            f"{made.commitment}; got {brief(repr(commitment))}. Write both as they were published; "
-            "if they were, the coins were not fixed before the training"
+            f"the commitment to {many} canaries with this seed must be {made.commitment}; got "
+            f"{brief(repr(commitment))}. Write the number, the seed and the commitment as they "
+            "were published. If they are, the coins were not fixed before the training"
         )
     return made

@@ -1,18 +1,18 @@
 """Where the rule of a test comes from: fixed beforehand, or learnt from a part of the scores."""
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
+from neyman.audit._checks import got, is_number, seed_of
 from neyman.audit._rule import Rule
 from neyman.audit._scores import Scores
 from neyman.errors import InvalidParameter
 
-__all__ = ["SHARE", "Choice", "Chosen"]
+__all__ = ["Choice", "Chosen"]
 
-SHARE = 0.1
-"""How much of the scores a rule is learnt from."""
+# Of the scores, to learn from; and from how many at least, where a larger share gives as many.
+_SHARE, _MOST_SHARE, _ENOUGH = 0.1, 0.2, 20
 
 
 class Chosen(NamedTuple):
@@ -37,33 +37,44 @@ class Choice:
     Attributes:
         threshold: of a rule that was fixed before the scores were seen; None to learn one.
         weight: of a false positive, for a rule that was fixed.
-        share: of the scores, that a rule is learnt from.
+        share: of the scores that a rule is learnt from; None goes by their number.
         seed: of the split; None draws one.
     """
 
     threshold: float | None
     weight: float
-    share: float
+    share: float | None
     seed: int | None
 
     def of(self, scores: Scores, learn: Callable[[Scores, Scores], Rule]) -> Chosen:
         """Return the rule and what it is tested on.
 
         Args:
-            scores: all there are.
-            learn: what makes a rule of a part to learn from, for the part to test.
+            scores: all of them.
+            learn: makes a rule from the part to learn from, for the part to test.
 
         Raises:
-            InvalidParameter: if the share is outside [1/100, 9/10].
+            InvalidParameter: if a number is outside its range, or a weight has no threshold.
         """
-        if self.threshold is not None:
-            rule = Rule(threshold=float(self.threshold), direction=1, weight=self.weight)
-            return Chosen(rule, scores, None)
-        if not 0.01 <= self.share <= 0.9:
+        share = _usual(scores) if self.share is None else self.share
+        if not is_number(share) or not 0.01 <= share <= 0.9:
             raise InvalidParameter(
-                f"share must lie in [0.01, 0.9]; {self.share!r} was given. Write the share of the "
-                "scores that the rule is learnt from, such as 0.1"
+                f"share must be in [0.01, 0.9]; got {got(share)}. Write the share "
+                "of the scores that the rule is learnt from, such as 0.1"
             )
-        seed = secrets.randbits(63) if self.seed is None else self.seed
-        train, test = scores.split(self.share, seed)
+        if self.threshold is not None:
+            rule = Rule(threshold=self.threshold, direction=1, weight=self.weight)
+            return Chosen(rule, scores, None)
+        if self.weight != 1:
+            raise InvalidParameter(
+                f"weight goes with a threshold that you fixed; got {got(self.weight)} "
+                "without one. Write threshold= as well, or leave weight out: it is then learnt"
+            )
+        seed = seed_of(self.seed)
+        train, test = scores.split(share, seed)
         return Chosen(learn(train, test), test, seed)
+
+
+def _usual(scores: Scores) -> float:
+    size = min(scores.inside.size, scores.outside.size)
+    return min(_MOST_SHARE, max(_SHARE, _ENOUGH / size))

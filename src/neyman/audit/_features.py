@@ -31,7 +31,7 @@ Read = Callable[[Outputs, tuple[str, ...]], Array]
 
 # The bits of a float's mantissa, and exponents beyond those of any float.
 _MANTISSA, _BEYOND = 53, 2000.0
-_SAID = 3
+_LISTED = 3
 _FEW, _UNSEEN = 8, -1000.0
 _LARGE = 1e30
 
@@ -54,7 +54,7 @@ class Measure(Feature):
     """A function of some numbers of an output.
 
     Attributes:
-        said: what it is, in words.
+        name: what it is, in words.
         labels: of the numbers.
         of: the function, from an array of shape (runs, labels).
         absent: the score of outputs for which it is NaN, an infinity; None where the pilot has
@@ -62,7 +62,7 @@ class Measure(Feature):
         read: how the numbers are taken from outputs.
     """
 
-    said: str
+    name: str
     labels: tuple[str, ...]
     of: Callable[[Array], Array]
     absent: float | None = None
@@ -76,7 +76,7 @@ class Measure(Feature):
     @override
     def event(self, rule: Rule) -> str:
         none = self.absent is not None and bool(rule.called(np.asarray(self.absent)))
-        return f"{self.said} is {_beyond(rule)}{', or is no number' if none else ''}"
+        return f"{self.name} is {_beyond(rule)}{', or is no number' if none else ''}"
 
 
 @final
@@ -85,13 +85,13 @@ class Category(Feature):
     """How much more often a pilot's runs on the second input fell into a category.
 
     Attributes:
-        said: what is looked at, in words.
+        name: what is looked at, in words.
         of: the category of each output.
         odds: log-ratios of the pilot's shares.
         unseen: the score of a category that the pilot has not seen.
     """
 
-    said: str
+    name: str
     of: Callable[[Outputs], Sequence[str]]
     odds: Mapping[str, float]
     unseen: float
@@ -99,7 +99,7 @@ class Category(Feature):
     @classmethod
     def learnt(
         cls,
-        said: str,
+        name: str,
         of: Callable[[Outputs], Sequence[str]],
         pilot: tuple[Outputs, Outputs],
     ) -> "Category":
@@ -117,7 +117,7 @@ class Category(Feature):
             for each in sorted(seen)
             if few or counts[0][each] + counts[1][each] > 1
         }
-        return cls(said, of, odds, _UNSEEN if few else 0.0)
+        return cls(name, of, odds, _UNSEEN if few else 0.0)
 
     @override
     def scores(self, outputs: Outputs) -> Array:
@@ -126,11 +126,13 @@ class Category(Feature):
     @override
     def event(self, rule: Rule) -> str:
         calls = rule.called(np.array([self.unseen, *self.odds.values()])).tolist()
+        if not any(call != calls[0] for call in calls[1:]):
+            return f"{self.name} is {'anything' if calls[0] else 'one that no pilot run gave'}"
         word = "not " if calls[0] else ""
         listed = [one for one, call in zip(self.odds, calls[1:], strict=True) if call != calls[0]]
         ordered = sorted(listed, key=lambda each: -abs(self.odds[each]))
-        more = f" or {len(ordered) - _SAID} more" if len(ordered) > _SAID else ""
-        return f"{self.said} is {word}{' or '.join(map(brief, ordered[:_SAID]))}{more}"
+        more = f" or {len(ordered) - _LISTED} more" if len(ordered) > _LISTED else ""
+        return f"{self.name} is {word}{' or '.join(map(brief, ordered[:_LISTED]))}{more}"
 
 
 @final

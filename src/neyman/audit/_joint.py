@@ -12,12 +12,13 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from neyman.audit._lines import ErrorRates
 from neyman.audit._null import Null
-from neyman.audit._statistic import ErrorRates, Statistic
+from neyman.audit._statistic import Statistic
 from neyman.numerics import Array
 from neyman.numerics._special import ndtr
 
-__all__ = ["PValue", "p_value", "region"]
+__all__ = ["PValue", "attained", "p_value", "region"]
 
 # The last node is only looked at: left of 1 the line is flat.
 _START = np.concatenate([[0.0], ndtr(np.linspace(-5, 5, 41)), [1.0, 1.0]])
@@ -27,6 +28,8 @@ _PARTS = (8, 4)
 _MOST_ROUNDS = 30
 # Of the line around the error rates that are not excluded.
 _POINTS, _HALVINGS = 48, 40
+# Points around the best one, and how often they are moved closer.
+_AROUND, _CLOSER = 17, 3
 
 
 class PValue(NamedTuple):
@@ -115,7 +118,7 @@ def p_value(statistic: Statistic, null: Null, level: float | None = None) -> PVa
     cells = _Cells.between(_START[None, :], null)
     best, top = 1e-15, 0.0
     rough = statistic.bernstein(cells.a, cells.low)
-    for turn in range(_MOST_ROUNDS):
+    for rounds in range(_MOST_ROUNDS):
         bound = np.minimum(rough, 1.0)
         open_ = bound > max(_NEGLIGIBLE, best)
         if np.any(open_):
@@ -136,10 +139,22 @@ def p_value(statistic: Statistic, null: Null, level: float | None = None) -> PVa
             return PValue(best, min(1.0, max(best, top)))
         if level is not None and best > level:
             return PValue(best, 1.0)
-        parts = _PARTS[min(turn, 1)]
+        parts = _PARTS[min(rounds, 1)]
         rough = np.repeat(bound[open_], parts)
         cells = cells.kept(open_).split(parts, null)
     return PValue(best, min(1.0, max(best, top, float(rough.max()))))
+
+
+def attained(statistic: Statistic, null: Null) -> float:
+    """Return about the p-value, by a search that proves nothing: a law of the null has as much."""
+    x: Array = _START[:-1]
+    chances = statistic.chance(x, null.ends(x)[1])
+    for _ in range(_CLOSER):
+        best = int(np.argmax(chances))
+        around = float(x[max(best - 1, 0)]), float(x[min(best + 1, x.size - 1)])
+        x = np.linspace(*around, _AROUND)
+        chances = statistic.chance(x, null.ends(x)[1])
+    return float(np.max(chances))
 
 
 def region(statistic: Statistic, level: float) -> ErrorRates:

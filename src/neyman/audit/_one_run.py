@@ -1,6 +1,5 @@
 """Lower bounds from one run with many canaries, each included by a fair coin."""
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,14 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
+from neyman.arguments import brief
 from neyman.audit._canaries import Canaries
-from neyman.audit._levels import check_delta, check_level
-from neyman.audit._null import Claim, Null
+from neyman.audit._checks import check_delta, check_level, seed_of
+from neyman.audit._null import Claim, Null, check_claim
+from neyman.audit._scores import real_array
 from neyman.calls import plain_calls
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array
+from neyman.numerics import Array, at_most
 from neyman.numerics._special import log_gamma, ndtr, ndtri
 
 __all__ = ["Guesses", "OneRun", "one_run"]
@@ -60,12 +61,15 @@ class OneRun(Displayed):
         epsilon: lower bound of epsilon at delta; 0 where nothing is shown. A bound where `bound`.
         mu: lower bound of mu, for the claim of mu-GDP.
         delta: of epsilon.
-        level: the probability that a bound exceeds the truth, at most, of each bound.
-        most_epsilon: the bound that so many canaries give if every guess is right.
-        most_mu: the same of mu.
+        level: the probability that any of the bounds exceeds the truth, or that a claim that holds
+            is refuted, at most: all of them hold together.
+        most_epsilon: the bound of epsilon if every guess is right: with this number of canaries, no
+            run can show more.
+        most_mu: the same for mu.
         guesses: that were looked at, each at its share of the level.
         p_value: of the claim; None where none was given.
         commitment: to the coins, from before the run; None where they came as a plain list.
+        claim: that was tested; None where none was given.
     """
 
     epsilon: float
@@ -77,6 +81,7 @@ class OneRun(Displayed):
     guesses: tuple[Guesses, ...]
     p_value: float | None = None
     commitment: str | None = None
+    claim: Claim | None = None
 
     @property
     def bound(self) -> bool:
@@ -91,22 +96,29 @@ class OneRun(Displayed):
     def __str__(self) -> str:
         m = self.guesses[0].of
         found = (
-            f"epsilon >= {self.epsilon:.4g} at delta = {self.delta:g}, and mu >= {self.mu:.4g}, "
-            f"each at confidence {1 - self.level:g}"
+            f"{self._tested()}epsilon >= {self.epsilon:.4g} at delta = {self.delta:g}, and mu >= "
+            f"{self.mu:.4g}, together at confidence {1 - self.level:g}"
         )
         most = (
-            f"So many canaries show at most epsilon {self.most_epsilon:.4g} and mu "
-            f"{self.most_mu:.4g}"
+            f"With {m:,} canaries, no run can show more than epsilon = {self.most_epsilon:.4g} and "
+            f"mu = {self.most_mu:.4g}"
         )
         if self.bound:
             return (
-                f"{found}. The coins of the {m:,} canaries are those of the commitment "
-                f"{self.commitment}: compare it with what was published before the run. {most}"
+                f"{found}. The coins are those of the commitment {self.commitment}: compare it "
+                f"with what was published before the run. {most}"
             )
         return (
             f"If the coins of the {m:,} canaries were fair and independent: {found}. Nothing shows "
             f"that they were: no commitment was made before the run. {most}"
         )
+
+    def _tested(self) -> str:
+        if self.p_value is None:
+            return ""
+        found = "is refuted" if self.refuted else "is not refuted"
+        p = at_most(self.p_value, 3)
+        return f"{brief(self.claim)} {found} at level {self.level:g}: p = {p}. "
 
 
 @plain_calls
@@ -131,15 +143,17 @@ def one_run(
             canary was included, a list of 0 and 1. A list computes the same numbers, and they are
             no bounds by themselves: a commitment is what excludes coins that were drawn half and
             half, chosen by hand, or read off the scores.
-        delta: of epsilon; fixed before the scores were seen.
-        level: the probability that a bound exceeds the truth, at most.
+        delta: of epsilon. You may run this again with another delta: bounds at all delta hold
+            together.
+        level: the probability that any of the bounds exceeds the truth, at most.
         claim: a guarantee to test as well; the hull of its two directions counts.
         seed: of the coins that order equal scores; None throws them anew.
 
-    Guarantee: each bound is above the truth with probability at most `level`, whatever the canaries
-        have to do with each other in the run, if their inclusions are independent fair coins, and
-        the run saw nothing of the coins but the canaries. The result is called a bound where the
-        coins were committed.
+    Guarantee: if the inclusions are independent fair coins, and the run saw nothing of the coins
+        but the canaries, a bound is above the truth, or a claim that holds is refuted, with
+        probability at most `level`: all bounds, at all delta, and all claims together. The
+        canaries may influence each other in the run. The result is called a bound where the coins
+        were committed.
 
     Raises:
         InvalidParameter: if the lists do not fit, or a number is outside its range.
@@ -158,7 +172,7 @@ def one_run(
     values, inside = _read(scores, coins)
     check_level(level)
     check_delta(delta)
-    draw = np.random.default_rng(secrets.randbits(63) if seed is None else seed)
+    draw = np.random.default_rng(seed_of(seed))
     looks = _guesses(values, inside, draw)
     share = level / len(looks)
     best = tuple(Guesses(made=one.made, right=one.made, of=one.of) for one in looks)
@@ -183,20 +197,27 @@ def one_run(
         guesses=looks,
         p_value=p,
         commitment=committed,
+        claim=claim,
     )
 
 
 def _read(scores: npt.ArrayLike, included: npt.ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
-    try:
-        values, coins = np.asarray(scores, dtype=np.float64), np.asarray(included)
-        fits = values.ndim == 1 and values.shape == coins.shape and values.size > 0
-        fits = fits and bool(np.all((coins == 0) | (coins == 1))) and not np.isnan(values).any()
-    except (TypeError, ValueError):
-        values, coins, fits = np.zeros(0), np.zeros(0), False
-    if not fits:
+    values, coins = real_array(scores), real_array(included)
+    if values is None or values.ndim != 1 or values.size == 0 or np.isnan(values).any():
         raise InvalidParameter(
-            "scores and included must be two lists of one length, of numbers and of 0 or 1; "
-            "something else was given. Write one score and one coin for each canary"
+            "scores must be a list of real numbers, one for each canary; got a "
+            f"{type(scores).__name__} that is not. Give a canary without a number a score of its "
+            "own, such as -inf"
+        )
+    if coins is None or coins.ndim != 1 or not np.isin(coins, (0.0, 1.0)).all():
+        raise InvalidParameter(
+            f"included must be the canaries of the run, or a list of 0 and 1; got a "
+            f"{type(included).__name__} that is neither. Write included=canaries"
+        )
+    if values.size != coins.size:
+        raise InvalidParameter(
+            f"scores and included must be of one length; got {values.size} scores and {coins.size} "
+            "coins. Write one score for each canary, also for those that were left out"
         )
     return values, coins.astype(np.bool_)
 
@@ -291,9 +312,8 @@ def _tabled(claim: TradeOff) -> Inverse:
     """The FPR that a symmetric claim asks for a TPR of y, f(1 - y), from a table, rounded down."""
     # From half on the nodes lie as near to 1 as below it to 0.
     y = np.concatenate([[0.0], _NODES, 1 - _NODES[-2::-1], [1.0]])
-    low, high = (np.clip(end, 0.0, 1.0) for end in claim.beta_bracket(1.0 - y))
-    slopes = np.maximum(np.diff(low, prepend=0.0) - (high - low), 0.0)
-    slopes[1:] /= np.diff(y)
+    low, high = (np.clip(end, 0.0, 1.0) for end in Null(claim).ends(1.0 - y))
+    slopes = np.append(0.0, np.maximum(low[1:] - high[:-1], 0.0) / np.diff(y))
 
     def inverse(at: float) -> float:
         left = int(np.searchsorted(y, at, side="right")) - 1
@@ -305,5 +325,5 @@ def _tabled(claim: TradeOff) -> Inverse:
 
 def _hull(claim: Claim) -> TradeOff:
     """Return a symmetric claim that is implied."""
-    Null(claim)
+    check_claim(claim)
     return claim.dominating() if isinstance(claim, TradeOff) else TradeOff(claim, claim.swap())

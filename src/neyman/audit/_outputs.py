@@ -144,8 +144,8 @@ class _Parts:
             if isinstance(value, kinds):
                 return reader(self, label, value)
         raise InvalidParameter(
-            f"run must return numbers, texts, arrays, or lists and dicts of these; a "
-            f"{type(value).__name__} was found in an output. Return what is published, such as "
+            "run must return numbers, texts, arrays, or lists and dicts of these; got an "
+            f"object of type {type(value).__name__}. Return what is published, such as "
             "release.value"
         )
 
@@ -202,8 +202,8 @@ def _read_list(
     inner = cast("Sequence[object]", value) if items is None else items
     forms = [parts.read(_label(label, place), part) for place, part in enumerate(inner)]
     runs = [(form, len(list(same))) for form, same in groupby(forms)]
-    said = ", ".join(form if many == 1 else f"{many} {form}" for form, many in runs)
-    return f"{type(value).__name__}({said})"
+    name = ", ".join(form if many == 1 else f"{many} {form}" for form, many in runs)
+    return f"{type(value).__name__}({name})"
 
 
 def _read_array(parts: _Parts, label: str, value: object) -> str:

@@ -5,6 +5,8 @@ from typing import Final
 
 import numpy as np
 
+from neyman.arguments import brief
+from neyman.audit._checks import check_level, got, is_number
 from neyman.audit._joint import p_value
 from neyman.audit._null import Claim, Null
 from neyman.audit._statistic import Counts, Statistic
@@ -22,7 +24,7 @@ _WEIGHTS: Final[Array] = 2.0 ** (np.arange(-64, 65) / 8)
 _LIKELY = 0.8
 _HALVINGS = 24
 _MOST_MU = 40.0
-_MOST_RUNS = 10**8
+_MOST_RUNS = 10**6
 
 
 def detected(statistic: Statistic, null: Null, level: float) -> tuple[float | None, float]:
@@ -54,18 +56,18 @@ def detected(statistic: Statistic, null: Null, level: float) -> tuple[float | No
 def plan(claim: Claim, alternative: TradeOff, *, level: float = 0.05, power: float = 0.9) -> int:
     """Return how many runs with the record, and as many without, refute a claim.
 
-    The attack is the best one on the alternative: the rule, and the weight of the test, that need
-    the fewest runs.
+    The attack is the best one if the alternative is true: the rule and the weight of the test
+    that need the fewest runs.
 
     Args:
         claim: that will be tested.
-        alternative: what the mechanism loses in truth; as a guarantee it must be worse.
+        alternative: the true guarantee of a mechanism that breaks the claim.
         level: the probability of refuting a claim that holds, at most.
         power: the probability of refuting the claim where the alternative is true.
 
     Returns:
-        The number of runs of each side. It has the power, computed exactly for the best rule of
-        the alternative; no 3 % smaller number that was tried has.
+        The number of runs of each side, for which the power of that rule is computed exactly. It
+        is within 3 % of the smallest number that suffices.
 
     Raises:
         InvalidParameter: if the alternative does not break the claim, or a number is outside.
@@ -74,26 +76,34 @@ def plan(claim: Claim, alternative: TradeOff, *, level: float = 0.05, power: flo
     >>> plan(gdp(1), gdp(2)) < 80
     True
     """
-    if not 0 < level < 0.5 or not 0.5 <= power < 1:
+    check_level(level)
+    if not is_number(power) or not 0.5 <= power < 1:
         raise InvalidParameter(
-            f"level must lie in (0, 0.5) and power in [0.5, 1); level={level!r}, power={power!r} "
-            "were given. Write, for example, level=0.05, power=0.9"
+            f"power must be in [0.5, 1); got {got(power)}. Write the probability of refuting the "
+            "claim, such as 0.9"
         )
     null = Null(claim)
     f, g = null.ends(_RATES)[0], Null(alternative).ends(_RATES)[1]
     if float(np.max(f - g)) <= 1e-9:
         raise InvalidParameter(
-            f"the alternative must lose more than the claim at some false positive rate; "
-            f"{alternative} does not, beside {claim}. No number of runs refutes a claim that holds"
+            "the alternative must break the claim at some false positive rate; "
+            f"{brief(alternative)} keeps {brief(claim)}. No number of runs refutes a claim that "
+            "holds: write an alternative that loses more, such as a claim with less noise"
         )
     x, y, weight, n = _best_rule(f, g, level, power)
+    if n > _MOST_RUNS:
+        raise InvalidParameter(
+            f"the claim and the alternative are so close that about {n:.2g} runs would be needed "
+            f"(by a normal approximation); at most {_MOST_RUNS:,} can be planned exactly. Write an "
+            "alternative that breaks the claim more clearly"
+        )
     low, high = 1, max(4, n)
     while not _powerful(null, (x, y), weight, high, level, power):
         low, high = high, 2 * high
         if high > _MOST_RUNS:
             raise InvalidParameter(
-                f"more than {_MOST_RUNS:,} runs would be needed; write an alternative that breaks "
-                "the claim more clearly"
+                f"more than {_MOST_RUNS:,} runs would be needed, which cannot be planned exactly. "
+                "Write an alternative that breaks the claim more clearly"
             )
     while high > low + 1 and high > 1.03 * low:
         middle = (low + high) // 2 if low > 1 else max(low + 1, int(0.9 * high))
@@ -120,7 +130,7 @@ def _best_rule(f: Array, g: Array, level: float, power: float) -> tuple[float, f
         if runs[row] < best[3]:
             best = (float(_RATES[row]), float(g[row]), w, float(runs[row]))
     n = math.ceil(best[3]) if math.isfinite(best[3]) else 64
-    return best[0], best[1], best[2], min(n, _MOST_RUNS)
+    return best[0], best[1], best[2], n
 
 
 def _powerful(

@@ -2,28 +2,33 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import final
+from typing import Final, final
 
 import numpy.typing as npt
 
 from neyman.arguments import brief
-from neyman.audit._choice import SHARE, Choice
+from neyman.audit._checks import check_delta, check_level
+from neyman.audit._choice import Choice
 from neyman.audit._joint import p_value, region
-from neyman.audit._levels import check_delta, check_level
+from neyman.audit._lines import ErrorRates
 from neyman.audit._lower_bound import LowerBound, epsilon_bound, mu_bound
 from neyman.audit._null import Claim, Null
 from neyman.audit._power import detected
 from neyman.audit._rule import Rule, learnt_for
 from neyman.audit._scores import read_scores
-from neyman.audit._statistic import Counts, ErrorRates, Statistic
-from neyman.calls import plain_calls
+from neyman.audit._statistic import Counts, Statistic
+from neyman.calls import plain_calls, plain_calls_of
 from neyman.displayed import Displayed
 from neyman.errors import InvalidCall
 from neyman.numerics import at_least, at_most
 
 __all__ = ["Verdict", "refute"]
 
+# A mu below it is rounding.
+_VISIBLE: Final = 1e-6
 
+
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict(Displayed):
@@ -61,6 +66,9 @@ class Verdict(Displayed):
     def mu(self) -> LowerBound:
         """Return the largest mu for which the same rule and counts refute mu-GDP.
 
+        Guarantee: the p-value and all bounds of one verdict hold together: with probability
+            1 - level none of them is wrong.
+
         Raises:
             InvalidCall: if bets ended the counts early.
         """
@@ -70,7 +78,8 @@ class Verdict(Displayed):
         """Return the largest epsilon for which they refute (epsilon, delta)-DP.
 
         Args:
-            delta: in [0, 1); fixed before the scores were seen.
+            delta: in [0, 1). You may ask for several, after you have seen the scores: the rule
+                and the counts stay the same.
 
         Raises:
             InvalidParameter: if it is outside.
@@ -106,21 +115,22 @@ class Verdict(Displayed):
         return "" if self.early else f"; by this rule, mu >= {at_least(self.mu().value, 3)}"
 
     def power(self) -> str:
-        """Say what the test would have refuted."""
-        mu = self.detectable_mu
+        """Return a sentence on what the test could have refuted."""
+        mu, claimed = self.detectable_mu, self.claimed_mu
         if mu is None:
-            return "No mechanism would have been refuted with so few runs."
-        noise = f", or noise times {self.claimed_mu / mu:.2g}" if self.claimed_mu > 0 else ""
+            return "With this number of runs, the test can refute no mechanism."
+        noise = f" (noise times {claimed / mu:.2g})" if _VISIBLE < claimed < mu else ""
+        against = f"mu = {claimed:.3g}" if claimed > _VISIBLE else "no loss at all"
         return (
-            f"With so many runs the test refutes, four times in five, mu = {mu:.3g}{noise}, about; "
-            f"the claim is as mu = {self.claimed_mu:.3g}."
+            "With this number of runs, the test refutes the claim in about four of five audits if "
+            f"the truth is mu = {mu:.3g}{noise}. The claim corresponds to {against}."
         )
 
     def _statistic(self) -> Statistic:
         if self.early:
             raise InvalidCall(
-                "a bound needs counts whose number was fixed beforehand; bets ended these early, "
-                "because of what they were. Write draws= in place of seconds="
+                "a bound needs a number of runs that was fixed beforehand; bets ended these runs "
+                "early, because of their outputs. Write draws= in place of seconds="
             )
         return Statistic(self.counts, self.rule.weight)
 
@@ -134,15 +144,15 @@ def refute(
     level: float = 0.05,
     threshold: float | None = None,
     weight: float = 1.0,
-    share: float = SHARE,
+    share: float | None = None,
     seed: int | None = None,
 ) -> Verdict:
     """Test whether scores of an attack refute a claimed guarantee.
 
         p = sup {P(S <= s): FNR >= f(FPR)},   S = w FP / n0 + FN / n1
 
-    Every score is of a run of its own, and the runs are independent. A rule that calls scores "in"
-    or "out" is learnt from a random tenth of them, and tested on the rest; or you give it.
+    Each score comes from a run of its own, and the runs are independent. A rule that calls scores
+    "in" or "out" is learnt from a random part of them and tested on the rest; or you fix it.
 
     Args:
         inside: scores of an attack on runs with the record, one a run; any shape of law.
@@ -153,7 +163,8 @@ def refute(
         threshold: of a rule that was fixed before the scores were seen: scores above are called in.
         weight: of a false positive, for a rule that was fixed; near the likelihood ratio at the
             threshold is best.
-        share: of the scores, that the rule is learnt from where no threshold is given.
+        share: of the scores that the rule is learnt from if no threshold is given. None takes a
+            tenth, and up to a fifth if a tenth is less than 20 scores of a side.
         seed: of the split; None draws one, which the verdict names.
 
     Guarantee: if the claim holds and the runs are independent, the claim is refuted with
@@ -177,7 +188,7 @@ def refute(
     scores, null = read_scores(inside, outside, least=2), Null(claim)
     check_level(level)
     choice = Choice(threshold, weight, share, seed)
-    rule, test, used = choice.of(scores, partial(learnt_for, claim))
+    rule, test, used = choice.of(scores, partial(learnt_for, null))
     statistic = rule.statistic(test)
     detectable, claimed = detected(statistic, null, level)
     return Verdict(

@@ -1,5 +1,6 @@
 """Rules that turn scores into error counts, and how one is learnt from a part of the scores."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
@@ -7,9 +8,12 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from neyman.audit._checks import got, is_number
 from neyman.audit._null import Claim, Null
 from neyman.audit._scores import Scores
 from neyman.audit._statistic import Counts, Statistic
+from neyman.calls import plain_calls_of
+from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.numerics._special import ndtr, ndtri
 
@@ -40,6 +44,7 @@ _HALVINGS = 14
 _DOUBTED = 3.0
 
 
+@plain_calls_of
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
@@ -47,13 +52,36 @@ class Rule:
 
     Attributes:
         threshold: in the unit of the scores.
-        direction: 1 where large scores speak for the record, -1 where small ones do.
-        weight: what a false positive weighs against a false negative.
+        direction: 1 where large scores suggest that the record was in the data, -1 where small
+            ones do.
+        weight: of a false positive; a false negative has the weight 1.
     """
 
     threshold: float
     direction: int
     weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no rule.
+
+        Raises:
+            InvalidParameter: if a number is outside its range.
+        """
+        if not is_number(self.threshold) or math.isnan(self.threshold):
+            raise InvalidParameter(
+                f"threshold must be a number; got {got(self.threshold)}. Write the "
+                "score above which a run is called in, such as 0.5"
+            )
+        if self.direction not in (1, -1):
+            raise InvalidParameter(
+                f"direction must be 1 or -1; got {got(self.direction)}. Write 1 if "
+                "large scores suggest that the record was in the data"
+            )
+        if not is_number(self.weight) or not 0 < self.weight < math.inf:
+            raise InvalidParameter(
+                f"weight must be positive and finite; got {got(self.weight)}. Write "
+                "about the likelihood ratio at the threshold; 1 is half-way between the sides"
+            )
 
     def called(self, scores: Array) -> NDArray[np.bool_]:
         """Return which scores are called "in"."""
@@ -130,9 +158,9 @@ class Prospect(NamedTuple):
     rule: Rule
 
 
-def allowed_by(claim: Claim) -> Array:
+def allowed_by(null: Null) -> Array:
     """Return the claim's curve at the rates that rules are compared at."""
-    return Null(claim).ends(_RATES)[0]
+    return null.ends(_RATES)[0]
 
 
 def prospects(
@@ -158,9 +186,9 @@ def prospects(
     return [(place, candidates.best(f)) for place, candidates in refined]
 
 
-def learnt_for(claim: Claim, train: Scores, test: Scores) -> Rule:
+def learnt_for(null: Null, train: Scores, test: Scores) -> Rule:
     """Return the rule that should refute this claim best, by what the training part shows."""
-    return _candidates(train, _sizes(test)).best(allowed_by(claim)).rule
+    return _candidates(train, _sizes(test)).best(allowed_by(null)).rule
 
 
 def learnt_for_family(family: Family, most: float, train: Scores, test: Scores) -> Rule:
@@ -169,9 +197,9 @@ def learnt_for_family(family: Family, most: float, train: Scores, test: Scores) 
     low, high = 0.0, most
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        seen = float(candidates.scores(allowed_by(family(middle))).max()) >= _REFUTES
+        seen = float(candidates.scores(allowed_by(Null(family(middle)))).max()) >= _REFUTES
         low, high = (middle, high) if seen else (low, middle)
-    return candidates.best(allowed_by(family(low))).rule
+    return candidates.best(allowed_by(Null(family(low)))).rule
 
 
 def _sizes(scores: Scores) -> tuple[int, int]:

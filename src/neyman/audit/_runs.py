@@ -11,6 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from neyman.arguments import whole
+from neyman.audit._checks import got, is_number
 from neyman.audit._outputs import Output, Outputs, read_error, read_output
 from neyman.errors import InvalidParameter
 
@@ -65,14 +66,15 @@ class Budget:
         """
         if (self.seconds is None) == (self.draws is None):
             raise InvalidParameter(
-                "an audit takes seconds or draws, one of them; write seconds=10 for about as much "
-                "time, or draws=10_000 for as many runs on each input"
+                "an audit must have either seconds or draws; got "
+                f"{'neither' if self.draws is None else 'both'}. Write seconds=10 for about ten "
+                "seconds, or draws=10_000 for that many runs on each input"
             )
         if self.draws is not None:
             whole("draws", self.draws, _LEAST_RUNS, _MOST_RUNS)
-        elif self.seconds is None or not _LEAST_SECONDS <= self.seconds < math.inf:
+        elif not is_number(self.seconds) or not _LEAST_SECONDS <= self.seconds < math.inf:
             raise InvalidParameter(
-                f"seconds must be a number from {_LEAST_SECONDS} on; {self.seconds!r} was given. "
+                f"seconds must be at least {_LEAST_SECONDS} and finite; got {got(self.seconds)}. "
                 "Write the time that the audit may take, such as 10"
             )
 
@@ -82,7 +84,7 @@ class Budget:
         return self.draws is None
 
     def part(self, start: float, share: float) -> Part:
-        """Return the part that begins after a share `start` of all, and takes a share of it."""
+        """Return the part that begins after a share `start` of the budget and takes `share`."""
         if self.draws is not None:
             return Part(max(LEAST, round(share * self.draws)))
         return Part(_MOST_RUNS, self.begun + (start + share) * (self.seconds or 0.0))
@@ -149,7 +151,13 @@ class Runs:
         output = read_output(value)
         if self.densities is None:
             return output
-        return output._replace(ratio=float(self.densities(value)))
+        ratio = self.densities(value)
+        if not is_number(ratio):
+            raise InvalidParameter(
+                f"likelihood_ratio must return a number; got {got(ratio)}. Return the log of the "
+                "second density over the first"
+            )
+        return output._replace(ratio=float(ratio))
 
 
 def _takes_rng(run: Run) -> bool:

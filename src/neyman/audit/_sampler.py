@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
 from typing import Final, final
 
@@ -9,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.arguments import brief, whole
-from neyman.audit._levels import check_level
+from neyman.audit._checks import check_level, got, seed_of
 from neyman.calls import plain_calls
+from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, at_most, exact
 from neyman.numerics._special import binomial_at_least, gamma_above, gamma_below, ndtri
@@ -28,7 +30,7 @@ _RANKS: Final = (2, 4, 8)
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SamplerAudit:
+class SamplerAudit(Displayed):
     """What batches say of the claim that they are a Poisson sample.
 
     Attributes:
@@ -79,7 +81,7 @@ def sampler(
     records: int,
     level: float = 0.05,
     ranks: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> SamplerAudit:
     """Test whether batches are a Poisson sample: each record in each step by a coin of its own.
 
@@ -98,7 +100,8 @@ def sampler(
         records: how many records there are. The tests take a byte for each record in each step.
         level: the probability of refuting a Poisson sample, at most.
         ranks: how many processes drew, where you know it; 2, 4 and 8 are tried if left out.
-        seed: of the randomized tests of spreads; it must not be the seed of the batches.
+        seed: of the randomized tests of spreads; it must not be the seed of the batches. None draws
+            one, which the result names.
 
     Guarantee: batches that are a Poisson sample are refuted with probability at most `level`.
         Not refuted is no proof.
@@ -123,21 +126,23 @@ def sampler(
     q = exact(rate, "rate")
     if not 0 < q <= 1:
         raise InvalidParameter(
-            f"rate must lie in (0, 1]; {rate!r} was given. Write the probability that a record is "
-            "in a step, such as 0.01"
+            f"rate must be in (0, 1]; got {got(rate)}. Write the probability that a record is in a "
+            "step, such as 0.01"
         )
     number = whole("records", records, 1, _MOST_RECORDS)
     claimed = whole("steps", steps, 1, _MOST_STEPS)
     processes = _RANKS if ranks is None else (whole("ranks", ranks, 2, number),)
-    seen = _inclusions(batches, number)
+    used = seed_of(seed)
+    seen = _inclusions(batches, number, claimed)
     if len(seen) != claimed:
-        found = {f"{len(seen):,} batches for {claimed:,} steps": 0.0}
+        many = f"more than {claimed:,}" if len(seen) > claimed else f"{len(seen):,}"
+        found = {f"{many} batches for {claimed:,} steps": 0.0}
     elif seen.max(initial=0) > 1:
         found = {"a record twice in a step": 0.0}
     else:
-        made = _Sample(seen, float(q), np.random.default_rng(seed))
+        made = _Sample(seen, float(q), np.random.default_rng(used))
         found = dict(made.tests(processes))
-    return SamplerAudit(level=level, p_values=MappingProxyType(found), seed=seed)
+    return SamplerAudit(level=level, p_values=MappingProxyType(found), seed=used)
 
 
 @final
@@ -184,7 +189,7 @@ class _Sample:
         tails = gamma_below(half, total), gamma_above(half, total)
         return min(1.0, 2 * float(np.minimum(*tails)))
 
-    def _couples(self, said: str, seen: Seen) -> Iterator[tuple[str, float]]:
+    def _couples(self, name: str, seen: Seen) -> Iterator[tuple[str, float]]:
         """Test the couple of rows that share most."""
         rows, columns = seen.shape
         if 1 < rows <= _COUPLES:
@@ -192,19 +197,19 @@ class _Sample:
             wide = seen.astype(np.float32)
             shared = np.triu(wide @ wide.T, 1).max()
             p = binomial_at_least(np.asarray(shared), np.asarray(columns), self.rate**2)
-            yield said, min(1.0, rows * (rows - 1) / 2 * float(p))
+            yield name, min(1.0, rows * (rows - 1) / 2 * float(p))
 
     def _of_steps(self) -> Iterator[tuple[str, float]]:
         """Test steps that are apart by some lag, each in one couple, and windows of an epoch."""
         steps, records = self.seen.shape
         epoch = max(round(1 / self.rate), 1)
         lags = {1: "next to one another", epoch: "an epoch apart", steps // 2: "half a run apart"}
-        for lag, said in lags.items():
+        for lag, name in lags.items():
             blocks = steps // (2 * lag) if lag else 0
             if blocks:
                 pairs = self.seen[: 2 * lag * blocks].reshape(blocks, 2, lag, records)
                 both = int(np.sum(pairs[:, 0] & pairs[:, 1], dtype=np.int64))
-                yield f"steps {said}", _two_sided(both, blocks * lag * records, self.rate**2)
+                yield f"steps {name}", _two_sided(both, blocks * lag * records, self.rate**2)
         epochs = steps // epoch
         if epochs and epoch > 1:
             windows = self.seen[: epochs * epoch].reshape(epochs, epoch, records)
@@ -225,25 +230,34 @@ class _Sample:
                     self.seen[:, :part],
                     self.seen[:, part : 2 * part],
                 )
-        for said, (first, second) in apart.items():
+        for name, (first, second) in apart.items():
             both = int(np.sum(first & second, dtype=np.int64))
-            yield said, _two_sided(both, first.size, self.rate**2)
+            yield name, _two_sided(both, first.size, self.rate**2)
 
 
-def _inclusions(batches: Iterable[npt.ArrayLike], records: int) -> Seen:
-    """Return how often each record is in each step, 2 for more."""
-    return np.array([_row(batch, records) for batch in batches], dtype=np.uint8).reshape(
-        -1, records
-    )
+def _inclusions(batches: Iterable[npt.ArrayLike], records: int, steps: int) -> Seen:
+    """Return how often each record is in each step, 2 for more; one step too many ends it."""
+    if not isinstance(batches, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidParameter(
+            f"batches must be a list of batches; got {got(batches)}. Write, for each step, the "
+            "indices of its records, such as [[0, 4], [], [2]]"
+        )
+    rows = [_row(batch, records) for batch in islice(batches, steps + 1)]
+    return np.array(rows, dtype=np.uint8).reshape(-1, records)
 
 
 def _row(batch: npt.ArrayLike, records: int) -> Seen:
-    indices = np.asarray(batch)
+    try:
+        indices = np.asarray(batch)
+    except ValueError:
+        # Lists of different lengths.
+        indices = np.zeros((0, 0))
     whole_numbers = indices.size == 0 or indices.dtype.kind in "iu"
     if indices.ndim != 1 or not whole_numbers or np.any((indices < 0) | (indices >= records)):
         raise InvalidParameter(
-            f"each batch must be a list of indices from 0 to {records - 1}; another was given. "
-            "Write, for each step, which records were in it"
+            f"each batch must be a list of indices from 0 to {records - 1}; got a "
+            f"{type(batch).__name__} that is not. Write, for each step, which records were in it; "
+            "let a loader return the index of a record in place of the record"
         )
     counts = np.bincount(indices.astype(np.int64), minlength=records)
     return np.minimum(counts, 2).astype(np.uint8)

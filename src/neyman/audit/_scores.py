@@ -9,13 +9,13 @@ import numpy.typing as npt
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 
-__all__ = ["Scores", "read_scores"]
+__all__ = ["Scores", "read_scores", "real_array"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores of independent runs; large ones speak for the record, or small ones.
+    """Scores of independent runs.
 
     Attributes:
         inside: of runs with the record.
@@ -42,30 +42,37 @@ def read_scores(inside: npt.ArrayLike, outside: npt.ArrayLike, *, least: int) ->
 
 
 def _side(scores: npt.ArrayLike, name: str, least: int) -> Array:
-    try:
-        found = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = None
+    found = real_array(scores)
     if found is None or found.ndim != 1:
+        kind = type(scores).__name__ if found is None else f"array of {found.ndim} dimensions"
         raise InvalidParameter(
-            f"{name} must be a list of numbers, one score for each run; something else was given. "
-            "Write a one-dimensional array"
+            f"{name} must be a list of real numbers, one score for each run; got a {kind} that is "
+            "none. Write a one-dimensional array"
         )
     if found.size < least:
         raise InvalidParameter(
-            f"{name} must hold at least {least} scores; {found.size} were given. Run the mechanism "
-            "more often"
+            f"{name} must hold at least {least} scores; got {found.size}. Run the mechanism more "
+            "often"
         )
     if np.isnan(found).any():
         raise InvalidParameter(
-            f"{name} must hold numbers; NaN stands at index {int(np.argmax(np.isnan(found)))}. "
-            "Give such runs a score of their own, such as -inf: an output that is no number is "
+            f"{name} must hold numbers; got NaN at index {int(np.argmax(np.isnan(found)))}. Give "
+            "such runs a score of their own, such as -inf: an output that is not a number is "
             "evidence too"
         )
     return found
 
 
+def real_array(values: object) -> Array | None:
+    """Return an array of real numbers; None if the values are something else."""
+    try:
+        found = np.asarray(values)
+        return found.astype(np.float64) if found.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def _split(scores: Array, share: float, draw: np.random.Generator) -> tuple[Array, Array]:
     order = draw.permutation(scores.size)
-    first = max(1, round(share * scores.size))
+    first = min(max(1, round(share * scores.size)), scores.size - 1)
     return scores[order[:first]], scores[np.sort(order[first:])]

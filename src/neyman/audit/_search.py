@@ -6,6 +6,7 @@ from typing import Final, final
 
 import numpy as np
 
+from neyman.audit._checks import got, is_number
 from neyman.audit._features import (
     Category,
     Classified,
@@ -55,15 +56,15 @@ class Hints:
         Raises:
             InvalidParameter: if a hint is not what it should be.
         """
-        if self.lattice is not None and not 0 < self.lattice < np.inf:
+        if self.lattice is not None and not (is_number(self.lattice) and 0 < self.lattice < np.inf):
             raise InvalidParameter(
-                f"lattice must be a number above 0; {self.lattice!r} was given. Write what the "
-                "published numbers are multiples of, such as 2**-10"
+                f"lattice must be positive and finite; got {got(self.lattice)}. Write the number "
+                "that all published numbers are multiples of, such as 2**-10"
             )
         if self.classifier is not None and not isinstance(self.classifier, Classifier):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidParameter(
-                f"classifier must have the methods fit and predict_proba; a "
-                f"{type(self.classifier).__name__} was given. Write one of scikit-learn's (pip "
+                f"classifier must have the methods fit and predict_proba; got a "
+                f"{type(self.classifier).__name__}. Write a classifier of scikit-learn (pip "
                 "install scikit-learn), such as sklearn.linear_model.LogisticRegression()"
             )
 
@@ -116,7 +117,7 @@ def features_of(pilot: Pair, hints: Hints) -> list[Feature]:
 
 def _single(label: str, pilot: Pair, hints: Hints) -> Iterator[Feature]:
     """Make features of one part of the output."""
-    part = _said(label)
+    part = _name_of(label)
     yield from _measures(label, part, pilot, hints, Outputs.numbers)
     if any(side.mixes(label) for side in pilot):
         yield from _measures(label, f"{part} as a number", pilot, hints, Outputs.fractions)
@@ -124,7 +125,7 @@ def _single(label: str, pilot: Pair, hints: Hints) -> Iterator[Feature]:
         yield Category.learnt(part, lambda outputs: outputs.tokens(label), pilot)
 
 
-def _measures(label: str, said: str, pilot: Pair, hints: Hints, read: Read) -> Iterator[Feature]:
+def _measures(label: str, name: str, pilot: Pair, hints: Hints, read: Read) -> Iterator[Feature]:
     own = (label,)
     numbers = np.concatenate([read(side, own)[:, 0] for side in pilot])
     finite = numbers[np.isfinite(numbers)]
@@ -133,13 +134,13 @@ def _measures(label: str, said: str, pilot: Pair, hints: Hints, read: Read) -> I
     middle = float(np.median(finite))
     # What is no number can be called in with the small ones, or with the large ones.
     for absent in (-np.inf, np.inf) if np.isnan(numbers).any() else (None,):
-        yield Measure(said, own, _value, absent, read)
-        yield Measure(f"|{said}|", own, _size, absent, read)
-        yield Measure(f"|{said} - {middle:.6g}|", own, _Distance(middle), absent, read)
-        yield Measure(f"the exponent of the lowest bit of {said}", own, _lowest_bit, absent, read)
+        yield Measure(name, own, _value, absent, read)
+        yield Measure(f"|{name}|", own, _size, absent, read)
+        yield Measure(f"|{name} - {middle:.6g}|", own, _Distance(middle), absent, read)
+        yield Measure(f"the exponent of the lowest bit of {name}", own, _lowest_bit, absent, read)
     if hints.lattice is not None:
         rest = _Rest(hints.lattice)
-        yield Measure(f"the distance of {said} / {hints.lattice:g} from a whole number", own, rest)
+        yield Measure(f"the distance of {name} / {hints.lattice:g} from a whole number", own, rest)
 
 
 def _together(labels: tuple[str, ...], numbers: Array, first: int) -> Iterator[Feature]:
@@ -195,7 +196,7 @@ def _patterns(outputs: Outputs) -> list[str]:
     return [one.pattern for one in outputs.each]
 
 
-def _said(label: str) -> str:
+def _name_of(label: str) -> str:
     return f"output{label}" if label else "the output"
 
 

@@ -13,8 +13,9 @@ from typing import Final, final
 
 import numpy as np
 
-from neyman.audit._levels import check_level
-from neyman.audit._null import Claim, Null
+from neyman.audit._checks import check_level
+from neyman.audit._null import Claim, check_claim
+from neyman.audit._scores import real_array
 from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.displayed import Displayed
@@ -79,14 +80,14 @@ class Sequential(Displayed):
 
     def __post_init__(self) -> None:
         """Fix the bets by the claim alone."""
-        null = Null(self.claim)
+        check_claim(self.claim)
         check_level(self.level)
-        dominating = null.claim.dominating()
+        dominating = self.claim.dominating()
         advantage = min(float(dominating.delta_bracket(np.asarray(0.0)).upper), 1.0)
         # The mu with this advantage.
         self._claimed = 2 * float(ndtri(np.asarray(min((1 + advantage) / 2, 1 - 1e-12))))
         self._epsilons = _EPSILONS * min(1.0, self._claimed)
-        self._deltas = _both_ways(null.claim, self._epsilons)
+        self._deltas = _both_deltas(self.claim, self._epsilons)
         self._shares = np.minimum(_SHARES * max(advantage, 1e-3) / _TYPICAL, _MOST_SHARE)
         self._log_wealth = np.zeros(self._shares.size)
         self._waiting = deque(), deque()
@@ -181,21 +182,21 @@ class _Seen:
         return float(self.means.mean()), 1.0 if gap >= 0 else -1.0, epsilons * spread / effect
 
 
-def _both_ways(claim: Claim, epsilons: Array) -> Array:
+def _both_deltas(claim: Claim, epsilons: Array) -> Array:
     """Return delta(eps) of one direction and of the other, added, rounded up."""
     pair = claim.dominating()
-    ways = (pair, pair.swap()) if not isinstance(claim, TradeOff) else (pair, pair)
-    return np.sum([np.minimum(way.delta_bracket(epsilons).upper, 1.0) for way in ways], axis=0)
+    directions = (pair, pair.swap()) if not isinstance(claim, TradeOff) else (pair, pair)
+    return np.sum(
+        [np.minimum(each.delta_bracket(epsilons).upper, 1.0) for each in directions], axis=0
+    )
 
 
 def _listed(name: str, scores: float | Iterable[float]) -> list[float]:
-    try:
-        found = np.atleast_1d(np.asarray(scores, dtype=np.float64))
-    except (TypeError, ValueError):
-        found = np.array([np.nan])
-    if found.ndim != 1 or np.isnan(found).any():
+    found = real_array(scores)
+    if found is None or found.ndim > 1 or np.isnan(found).any():
+        kind = type(scores).__name__
         raise InvalidParameter(
-            f"{name} must be a score, or a list of scores, that are numbers; something else was "
-            "given. Give a run without a number a score of its own, such as -inf"
+            f"{name} must be a score, or a list of scores, and every score a real number; got a "
+            f"{kind} that is not. Give a run without a number a score of its own, such as -inf"
         )
-    return [float(score) for score in found]
+    return np.atleast_1d(found).tolist()

@@ -10,7 +10,7 @@ import numpy as np
 from neyman.numerics import ULP, Array
 from neyman.numerics._special import log_gamma
 
-__all__ = ["Counts", "ErrorRates", "Statistic", "Tail", "chances_of"]
+__all__ = ["Counts", "Statistic", "Tail", "chances_of"]
 
 # A window of this many standard deviations, and more, holds all of a binomial but 1e-13.
 _DEVIATIONS, _MORE = 7.5, 20
@@ -41,18 +41,6 @@ class Counts:
     outside: int
     false_negatives: int
     inside: int
-
-
-class ErrorRates(NamedTuple):
-    """A broken line of error rates.
-
-    Attributes:
-        alpha: false positive rates, increasing.
-        beta: the false negative rate at each.
-    """
-
-    alpha: Array
-    beta: Array
 
 
 class Tail(NamedTuple):

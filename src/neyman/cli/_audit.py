@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import re
+import secrets
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -30,12 +31,14 @@ _FUNCTION: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what was found; 1 if the claim is refuted."""
+    """Print what was found; 1 if the claim is refuted, and nothing else gives 1."""
     settings = _Settings.of(options)
     if _FUNCTION.fullmatch(options.target) and not Path(options.target).exists():
         found = list(_of_mechanism(options, settings))
     else:
-        found = list(_of_scores(options, settings))
+        # A file that cannot be read must not look like a claim that is refuted.
+        with as_usage():
+            found = list(_of_scores(options, settings))
     refuted = any(getattr(one, "refuted", False) for one in found)
     if options.json:
         record = {"claim": str(settings.claim), "level": settings.level, "refuted": refuted}
@@ -49,12 +52,12 @@ def run(options: argparse.Namespace) -> int:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Settings:
-    """What was asked: the claim, the level of the test, delta of a bound, the seed of a split."""
+    """The claim, the level of the test, delta of a bound, and the seed of a split."""
 
     claim: TradeOff | Pair
     level: float
     delta: float | None
-    seed: int | None
+    seed: int
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> "_Settings":
@@ -65,11 +68,12 @@ class _Settings:
         """
         level = float(number(options.level, "--level"))
         if not 0 < level < 0.5:
-            raise WrongUsage(f"--level {options.level} was given; write a number in (0, 0.5)")
+            raise WrongUsage(f"--level must be in (0, 0.5); got {options.level}. Write 0.05")
         delta = None if options.delta is None else float(number(options.delta, "--delta"))
         if delta is not None and not 0 <= delta < 1:
-            raise WrongUsage(f"--delta {options.delta} was given; write a number in [0, 1)")
-        seed = None if options.seed is None else whole(options.seed, "--seed")
+            raise WrongUsage(f"--delta must be in [0, 1); got {options.delta}. Write 1e-6")
+        # One seed for all parts of the answer, so that they have one split.
+        seed = secrets.randbits(63) if options.seed is None else whole(options.seed, "--seed")
         return cls(claim=read_claim(options.claim), level=level, delta=delta, seed=seed)
 
 
@@ -84,7 +88,6 @@ def _of_scores(
     if found.keys() >= set(MANY_RUNS):
         sides = found["inside"], found["outside"]
         yield audit.refute(*sides, settings.claim, **common)
-        yield audit.mu(*sides, **common)
         if settings.delta is not None:
             yield audit.epsilon(*sides, delta=settings.delta, **common)
     elif settings.delta is None:
@@ -126,8 +129,8 @@ def _of_mechanism(options: argparse.Namespace, settings: _Settings) -> Iterator[
     """Yield what runs of a function show."""
     if options.data is None or options.neighbor is None:
         raise WrongUsage(
-            "a function is run on two neighbouring inputs; write --data and --neighbor, each as "
-            "JSON, such as --data '[1, 0, 1]' --neighbor '[1, 0]', or as module:name"
+            "a function needs --data and --neighbor, two neighbouring inputs; write each as JSON, "
+            "such as --data '[1, 0, 1]' --neighbor '[1, 0]', or as module:name"
         )
     seconds = float(positive(options.seconds, "--seconds"))
     data, neighbor = _input(options.data, "--data"), _input(options.neighbor, "--neighbor")
@@ -156,7 +159,7 @@ def _input(text: str, name: str) -> object:
 def _function(text: str) -> Callable[..., object]:
     found = _looked_up(text)
     if not callable(found):
-        raise WrongUsage(f"{text} is no function; write the name of one")
+        raise WrongUsage(f"{text} is not a function; write the name of one")
     return found
 
 
@@ -184,4 +187,5 @@ def _record(found: Verdict | LowerBound | OneRun | MechanismAudit) -> dict[str, 
             return {name: getattr(found, name) for name in names}
         case _:
             names = ("p_value", "seed", "detectable_mu", "claimed_mu")
-            return {name: getattr(found, name) for name in names}
+            bound = {} if found.early else {"mu": found.mu().value}
+            return {**{name: getattr(found, name) for name in names}, **bound}

@@ -52,7 +52,7 @@ def read_claim(text: str) -> TradeOff | Pair:
         WrongUsage: if it is neither, or a number in it is outside its range.
         LedgerUnavailable, LedgerCorrupt: if it is a ledger that cannot be read.
     """
-    if len(text) > _LONGEST:
+    if not text.strip() or len(text) > _LONGEST:
         raise _not_a_claim(text)
     if _is_file(text):
         with as_usage():
@@ -63,11 +63,11 @@ def read_claim(text: str) -> TradeOff | Pair:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _not_a_claim(text) from None
     match tree:
-        case ast.Attribute(value=whole, attr="add" | "remove" as way):
+        case ast.Attribute(value=whole, attr="add" | "remove" as direction):
             both = _value(whole, text)
             if not isinstance(both, TradeOff):
                 raise _not_a_claim(text)
-            return both.add if way == "add" else both.remove
+            return both.add if direction == "add" else both.remove
         case _:
             claim = _value(tree, text)
     if not isinstance(claim, TradeOff):

@@ -23,13 +23,12 @@ def read_score_file(path: Path) -> Columns:
     """Return `inside` and `outside`, or `scores` and, where the file has it, `included`.
 
     Raises:
-        InvalidParameter: if the file holds neither.
-        OSError: if it cannot be read.
+        InvalidParameter: if the file holds neither, or cannot be read.
     """
     read = {".npz": _npz, ".csv": _csv}.get(path.suffix.lower())
     if read is None:
         raise InvalidParameter(
-            f"{path} is neither .npz nor .csv; write a file of one of these kinds"
+            f"scores must be in an .npz or .csv file; got {path}. Write one of these"
         )
     found = read(path)
     for names in (MANY_RUNS, _ONE_RUN, _ONE_RUN[:1]):
@@ -43,20 +42,24 @@ def _npz(path: Path) -> Columns:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             names = {*MANY_RUNS, *_ONE_RUN} & set(arrays.files)
             return {name: np.asarray(arrays[name], dtype=np.float64) for name in names}
+    except OSError as error:
+        raise InvalidParameter(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, EOFError, KeyError, zipfile.BadZipFile):
         raise _unfit(path) from None
 
 
 def _csv(path: Path) -> Columns:
     """Read the columns `score` and `inside`, of many runs, or `score` and `included`, of one."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        try:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [*csv.DictReader(file)]
-            scores = np.array([float(row["score"]) for row in rows])
-            coin = "included" if rows and "included" in rows[0] else "inside"
-            marks = np.array([float(row[coin]) for row in rows])
-        except (KeyError, TypeError, ValueError, csv.Error):
-            raise _unfit(path) from None
+        scores = np.array([float(row["score"]) for row in rows])
+        coin = "included" if rows and "included" in rows[0] else "inside"
+        marks = np.array([float(row[coin]) for row in rows])
+    except OSError as error:
+        raise InvalidParameter(f"{path} cannot be read: {error.strerror}") from error
+    except (KeyError, TypeError, ValueError, csv.Error):
+        raise _unfit(path) from None
     if not rows or not np.isin(marks, (0.0, 1.0)).all():
         raise _unfit(path)
     if coin == "included":

@@ -6,7 +6,15 @@ from typing import Final
 import numpy as np
 
 from neyman.arguments import brief
-from neyman.audit import CurveBand, LowerBound, OneRun, Sequential, Verdict
+from neyman.audit import (
+    CurveBand,
+    LowerBound,
+    MechanismAudit,
+    OneRun,
+    SamplerAudit,
+    Sequential,
+    Verdict,
+)
 from neyman.notebook._card import card, facts, lines, quiet, table
 from neyman.notebook._drawn import curve
 from neyman.numerics import at_least, at_most
@@ -28,6 +36,11 @@ def html(shown: object) -> str:
             return card("Band for the trade-off curve", _band(shown))
         case OneRun():
             return card("Audit of one run", _one_run(shown))
+        case MechanismAudit():
+            return card(_found(shown.refuted), [lines(str(shown))])
+        case SamplerAudit():
+            title = "refuted" if shown.refuted else "not refuted"
+            return card(f"Audit: Poisson sampling is {title}", [lines(str(shown))])
         case LowerBound():
             return card("Lower bound of a loss", [lines(str(shown))])
         case _:
@@ -49,9 +62,9 @@ def _verdict(shown: Verdict) -> Iterator[str]:
             "Rule": f"score {sign} {rule.threshold:.4g}",
             "Called in, with the record": f"{c.inside - c.false_negatives:,} of {c.inside:,}",
             "Called in, without it": f"{c.false_positives:,} of {c.outside:,}",
-            "Loss at least": f"mu = {at_least(shown.mu().value, 3)}",
-            "Detectable loss (power 80 %), about": None if mu is None else f"mu = {mu:.3g}",
-            "The claim is equivalent to": f"mu = {shown.claimed_mu:.3g}",
+            "Lost at least": f"mu = {at_least(shown.mu().value, 3)}",
+            "Refuted in about four of five audits": None if mu is None else f"mu = {mu:.3g}",
+            "The claim corresponds to": f"mu = {shown.claimed_mu:.3g}",
         }
     )
     yield quiet("neyman.plots.audit(...) draws it.")
@@ -99,8 +112,9 @@ def _one_run(shown: OneRun) -> Iterator[str]:
     yield facts(
         {
             "Canaries": f"{shown.guesses[0].of:,}",
+            "Claim": None if shown.claim is None else brief(shown.claim),
             "p-value of the claim": p,
-            "Confidence of each bound": f"{1 - shown.level:g}",
+            "Confidence of all together": f"{1 - shown.level:g}",
         }
     )
     yield quiet("This holds if a fair coin decided on each canary independently.")

@@ -193,7 +193,7 @@ def one_run(result: OneRun) -> Figure:
     _guesses(clean(right), result)
     level = f"{100 * (1 - result.level):g}"
     of = result.guesses[0].of
-    said = f"mu >= {result.mu:.3g} and epsilon >= {result.epsilon:.3g}, each at {level} %"
+    said = f"mu >= {result.mu:.3g} and epsilon >= {result.epsilon:.3g}, at {level} %"
     _titled(picture, f"{of:,} canaries in one run, if included by fair coins, show {said}")
     return picture
 

@@ -7,16 +7,17 @@ from typing import Any, final
 import pytest
 
 import neyman.audit as audit
+from neyman.calls import plain_calls
 from neyman.curves import Pair, TradeOff
 from neyman.pytest._audits import PROPERTY, Audits
 
-__all__ = ["AssertPrivate"]
+__all__ = ["Auditor"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class AssertPrivate:
-    """What the fixture gives a test: call it to audit a mechanism.
+class Auditor:
+    """Audits the mechanisms of one test; the fixture is its method `assert_private`.
 
     Attributes:
         audits: what the suite shares.
@@ -26,7 +27,8 @@ class AssertPrivate:
     audits: Audits
     item: pytest.Item
 
-    def __call__(
+    @plain_calls
+    def assert_private(
         self,
         run: Callable[[Any], object],
         data: object,

@@ -45,19 +45,20 @@ class Audits:
 
 
 def level_of(written: str) -> float:
-    """Return the level that the configuration says.
+    """Return the level in the configuration.
 
     Raises:
-        InvalidParameter: if it says none, or one outside (0, 1/2).
+        InvalidParameter: if there is none, or it is outside (0, 1/2).
     """
     try:
         level = float(written)
     except ValueError:
         level = 0.0
     if not 0 < level < 0.5:
-        given = f"{written!r} was given" if written else "nothing was given"
+        given = f"got {written!r}" if written else "none was given"
         raise InvalidParameter(
-            "neyman_level must be the probability, in (0, 0.5), that a suite whose claims all hold "
-            f'fails; {given}. Write neyman_level = "0.001" under [tool.pytest.ini_options]'
+            "neyman_level must be in (0, 0.5), the probability that the suite fails although all "
+            f'its claims hold; {given}. Write neyman_level = "0.001" under '
+            "[tool.pytest.ini_options]"
         )
     return level

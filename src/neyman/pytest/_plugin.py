@@ -11,7 +11,9 @@ import pytest
 from neyman.pytest._audits import PROPERTY, Audits, level_of
 
 if TYPE_CHECKING:
-    from neyman.pytest._assert_private import AssertPrivate
+    from collections.abc import Callable
+
+    from neyman.audit import MechanismAudit
 
 __all__ = ["assert_private"]
 
@@ -20,28 +22,28 @@ _FIXTURE: Final = "assert_private"
 
 
 @pytest.fixture
-def assert_private(request: pytest.FixtureRequest) -> "AssertPrivate":
+def assert_private(request: pytest.FixtureRequest) -> "Callable[..., MechanismAudit]":
     """Audit a mechanism: `assert_private(run, data, neighbor, claim, seconds=2)`."""
-    # Of a suite that audits nothing pytest starts as fast as before.
-    from neyman.pytest._assert_private import AssertPrivate
+    # Imported here, so that a suite without audits starts as fast as before.
+    from neyman.pytest._assert_private import Auditor
 
     audits = request.config.stash[_AUDITS]
-    # Refused in the tests that need it, and not where no mechanism is audited.
+    # Checked here, so that only tests that audit need a level.
     audits.level = level_of(request.config.getini("neyman_level"))
-    return AssertPrivate(audits, request.node)
+    return Auditor(audits, request.node).assert_private
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the level of the suite, the seed and the report."""
     parser.addini(
-        "neyman_level", "probability that a suite whose claims all hold fails", default=""
+        "neyman_level", "probability that the suite fails although all its claims hold", default=""
     )
     group = parser.getgroup("neyman", "audits of private mechanisms")
     group.addoption(
         "--neyman-seed",
         type=int,
         metavar="SEED",
-        help="of what audits draw; drawn anew if left out",
+        help="repeats the random numbers of the audits; drawn if left out",
     )
     group.addoption(
         "--neyman-report", type=Path, metavar="FILE.json", help="write what the audits found"
@@ -49,9 +51,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Fix the seed: the one that was written, or that of the process that started this one."""
+    """Fix the seed: the one given, or that of the process that started this one.
+
+    Raises:
+        pytest.UsageError: if the report has no folder.
+    """
     given = cast("int | None", config.getoption("neyman_seed"))
     shared = cast("dict[str, int]", getattr(config, "workerinput", {})).get(PROPERTY)
+    report = cast("Path | None", config.getoption("neyman_report"))
+    if report is not None and not report.absolute().parent.is_dir():
+        raise pytest.UsageError(
+            f"--neyman-report must be a file in a folder that exists; got {report}. Make the "
+            "folder, or write another path"
+        )
     known = given if given is not None else shared
     seed = secrets.randbits(32) if known is None else known
     config.stash[_AUDITS] = Audits(level=0.0, seed=seed)
@@ -72,7 +84,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say what each audit found, and how to repeat it."""
+    """Print what each audit found, and how to repeat it."""
     found = sorted(_found(terminalreporter), key=lambda one: str(one["test"]))
     audits = config.stash[_AUDITS]
     report = cast("Path | None", config.getoption("neyman_report"))

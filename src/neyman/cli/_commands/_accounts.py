@@ -129,10 +129,11 @@ def _add_audit(commands: Any) -> None:
         "audit",
         module="_audit",
         told="whether scores, or runs of a mechanism, refute a claim; status 1 if so",
-        description="Test a claimed guarantee. Scores are those of an attack: from many runs with "
-        "and without a record, or from one run with many canaries. A function is run on two "
+        description="Test a claimed guarantee. The scores are those of an attack: from many runs "
+        "with and without a record, or from one run with many canaries. A function is run on two "
         "neighbouring inputs. A claim that holds is refuted with probability at most --level. A "
-        "claim that is not refuted is not proved: a better attack may refute it.",
+        "claim that is not refuted is not proved: a better attack may refute it. Status 1 means "
+        "that the claim is refuted, and nothing else; a file that cannot be read gives status 2.",
         examples=[
             "audit scores.npz --claim 'gdp(1)'",
             "audit scores.csv --claim 'dp_sgd(1.1,0.01,1000)' --delta 1e-5",
@@ -154,21 +155,19 @@ def _add_audit(commands: Any) -> None:
     audit.add_argument(
         "--level",
         default="0.05",
-        help="probability of refuting a claim that holds, at most; 0.05 if left out",
+        help="the largest probability of refuting a claim that holds; 0.05 if left out",
     )
     audit.add_argument("--delta", help="also bound epsilon at this delta; one run needs it")
     audit.add_argument(
         "--canaries", metavar="SEED", help="the seed of the canaries of one run, in hexadecimal"
     )
     audit.add_argument(
-        "--commitment", metavar="DIGEST", help="that was published before the run, to be compared"
+        "--commitment", metavar="DIGEST", help="the commitment that was published before the run"
     )
-    audit.add_argument("--seed", help="of what the test itself draws; drawn anew if left out")
+    audit.add_argument("--seed", help="repeats the random split of the test; drawn if left out")
     audit.add_argument("--data", help="an input of the function, as JSON or module:name")
     audit.add_argument("--neighbor", help="its neighbouring input, as JSON or module:name")
-    audit.add_argument(
-        "--seconds", default="10", help="for which a function is run; 10 if left out"
-    )
+    audit.add_argument("--seconds", default="10", help="how long a function is run; 10 if left out")
     audit.add_argument("--json", action="store_true", help="print JSON")
 
 
