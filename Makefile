@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 # How many processes run the tests, each on a core: `make test WORKERS=8`.
 WORKERS ?= 2
 .DEFAULT_GOAL := help
-.PHONY: help demo gallery test soak lint types docs site bench dist clean
+.PHONY: help demo gallery test soak lint types notebooks docs site bench dist clean
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -18,29 +19,30 @@ $(VENV)/pyvenv.cfg:
 	for name; do \
 	  if "$$name" -c '$(FITS)' >/dev/null 2>&1; then \
 	    echo "make: takes $$(command -v "$$name"), $$("$$name" --version)"; \
-	    exec "$$name" -m venv $(VENV); \
+	    "$$name" -m venv $(VENV) && exec $(INSTALL) 'pip>=25.1'; \
 	  fi; \
 	done; \
 	echo "make: no Python from 3.11 to 3.14 with venv and pip was found; tried $$*"; \
 	echo "make: install one (apt install python3-venv, brew install python, uv python install 3.13), or"; \
 	echo "make: write make PYTHON=/path/to/python"; exit 1
 
+# The pip that Python brings may be too old to read [dependency-groups]; so a newer one comes first.
 # The demo needs no engine but DuckDB: Spark alone is half a gigabyte.
 $(VENV)/demo: pyproject.toml | $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]'
+	$(INSTALL) --editable '.[all]' --group demo
 	touch $@
 
 $(VENV)/installed: pyproject.toml docs/gallery/requirements.txt | $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r docs/gallery/requirements.txt
+	$(INSTALL) --editable '.[all,spark,postgres,opacus,dp-accounting]' --group dev
+	$(INSTALL) --no-deps -r docs/gallery/requirements.txt
 	touch $@
 
 $(VENV)/benchmarks: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(INSTALL) --group bench
 	touch $@
 
 $(VENV)/pages: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[pages]'
+	$(INSTALL) --group pages
 	touch $@
 
 demo: $(VENV)/demo  ## private statistics of 336,776 real flights: report, picture, ledger
@@ -68,28 +70,32 @@ lint: $(VENV)/installed  ## ruff: rules and layout
 types: $(VENV)/installed  ## pyright, strict on src
 	$(BIN)/pyright
 
-docs: $(VENV)/installed  ## run every example of the docs and draw its figures
+notebooks: $(VENV)/installed  ## run the notebooks, build/notebooks/*.ipynb
+	$(BIN)/python docs/run_notebooks.py
+
+docs: notebooks  ## run every example of the docs and draw its figures
 	$(BIN)/python docs/figures.py
 	$(BIN)/python docs/spec_keys.py
 	$(BIN)/python docs/tables.py
 	$(BIN)/python -m pytest docs README.md src
 
-site: $(VENV)/pages  ## build the site, build/site/index.html; a warning is an error
+site: $(VENV)/pages notebooks  ## build the site, build/site/index.html; a warning is an error
 	$(BIN)/python docs/site/build.py
 
 bench: $(VENV)/benchmarks  ## measure against the peers, side by side; writes benchmarks/results
 	$(BIN)/python -m benchmarks
 
 # Each file is tried as a user has it: in an environment of its own, outside of the clone.
-dist: $(VENV)/installed  ## build wheel and sdist, and run the README's examples with each
-	rm -rf build dist
+dist: $(VENV)/installed  ## build wheel, sdist and bill of materials; run the README with each file
+	rm -rf build/tried dist
 	$(BIN)/python -m build --quiet
-	for file in dist/*.whl dist/*.tar.gz; do \
+	for file in dist/*.tar.gz dist/*.whl; do \
 	  $(BIN)/python -m venv --clear build/tried && \
 	  build/tried/bin/python -m pip install --quiet --disable-pip-version-check "$$file[all]" && \
 	  (cd build && tried/bin/python -W error::SyntaxWarning -m doctest -o ELLIPSIS -o NORMALIZE_WHITESPACE ../README.md) && \
 	  build/tried/bin/neyman version || exit 1; \
 	done
+	build/tried/bin/python .ci/bill_of_materials.py dist/*.whl
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis examples/flights/out

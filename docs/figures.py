@@ -19,6 +19,8 @@ IMAGES = Path(__file__).parent / "images"
 BLUE, ORANGE, GREEN, PURPLE, SKY = PALETTE
 ALPHA = np.concatenate([[0.0], np.geomspace(1e-5, 0.02, 80), np.linspace(0.021, 1.0, 220)])
 WEAK, GREY = 0.22, "#6b7280"
+# Lines may be lighter than words, which have a contrast of 4.5 to white at least.
+WORDS = {ORANGE: "#a84700", GREEN: "#00785a", PURPLE: "#9c4a7d", SKY: "#2176ad", QUIET: GREY}
 PAPER = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.9}
 
 
@@ -38,7 +40,8 @@ def axes_of(axes: Axes, x: str, y: str) -> Axes:
 
 def say(axes: Axes, x: float, y: float, text: str, colour: str = INK, **how: object) -> None:
     """Write next to what is meant."""
-    axes.text(x, y, text, **{"fontsize": 9, "color": colour, **how})
+    how = {"fontsize": 9, "color": colour, **how}
+    axes.text(x, y, text, **how | {"color": WORDS.get(how["color"], how["color"])})
 
 
 def point_to(
@@ -46,7 +49,7 @@ def point_to(
 ) -> None:
     """Write away from what is meant, with a line to it."""
     axes.annotate(
-        text, at, words, color=colour, fontsize=9, bbox=PAPER,
+        text, at, words, color=WORDS.get(colour, colour), fontsize=9, bbox=PAPER,
         arrowprops={"arrowstyle": "-", "color": GREY, "shrinkA": 0, "shrinkB": 2, "lw": 0.9},
     )  # fmt: skip
 
@@ -131,7 +134,7 @@ def symmetrised() -> Figure:
         axes.plot(ALPHA, one_way.swap().beta(ALPHA), color=INK, linewidth=1.4, linestyle=":")
         point_to(axes, (0.65, float(one_way.beta(0.65))), (0.75, 0.42), "f")
         point_to(axes, (0.65, float(one_way.swap().beta(0.65))), (0.42, 0.07), "f⁻¹")
-        axes.set_title(name, color=colour, fontsize=10)
+        axes.set_title(name, color=WORDS.get(colour, colour), fontsize=10)
     return picture
 
 
@@ -272,7 +275,7 @@ def privacy_loss() -> Figure:
     tail, delta = float(loss.probabilistic_delta(epsilon)), float(ny.gdp(1).delta(epsilon))
     point_to(axes, (1.25, 0.24), (1.9, 0.3), f"Q(L > ε) = {tail:.3f}, all that is shaded", BLUE)
     point_to(
-        axes, (1.9, 0.06), (2.3, 0.17), f"δ(ε) = {delta:.3f}, weighed by $1-e^{{ε-L}}$", "#a84700"
+        axes, (1.9, 0.06), (2.3, 0.17), f"δ(ε) = {delta:.3f}, weighed by $1-e^{{ε-L}}$", ORANGE
     )
     axes.set(ylim=(0, 0.45), yticks=[], xlim=(-3.6, 4.9))
     axes_of(axes, "privacy loss L", "density")
@@ -356,12 +359,34 @@ FIGURES: Mapping[str, Callable[[], Figure]] = {
 }
 
 
+# What each figure shows.
+FINDINGS: Mapping[str, str] = {
+    "test": "Every test has two errors, and is a point of one curve",
+    "tradeoff": "Curves of four guarantees: the higher, the more private",
+    "implies": "A claim holds only if the curve is above it everywhere",
+    "symmetrised": "A curve and its inverse: what a claim about both may use",
+    "approximate": "(ε, δ) is a curve with two corners",
+    "duality": "All pairs (ε, δ) together are the curve",
+    "gaussian": "One number orders all Gaussian curves",
+    "classic": "The noise that textbooks quote fails for large ε",
+    "groups": "Pure DP for groups of k tends to Laplace noise",
+    "composition": "A hundred small releases are nearly one Gaussian release",
+    "privacy_loss": "δ is less than the chance of a large loss",
+    "renyi": "Sampling lowers divergences of small orders only",
+    "conversions": "Each conversion from moments makes ε too large",
+    "laplace_loss": "The loss of Laplace noise has two atoms",
+}
+
+
 def draw(name: str, path: Path) -> None:
     """Write one figure, in as many colours as such a figure has."""
     buffer = io.BytesIO()
-    FIGURES[name]().savefig(buffer, format="png", dpi=130)
-    picture = Image.open(buffer).convert("RGB")
-    picture.quantize(64, dither=Image.Dither.NONE).save(path, format="png", optimize=True)
+    picture = FIGURES[name]()
+    if name in FINDINGS:
+        picture.suptitle(FINDINGS[name], x=0.01, ha="left", fontsize=11, color=INK)
+    picture.savefig(buffer, format="png", dpi=130)
+    image = Image.open(buffer).convert("RGB")
+    image.quantize(64, dither=Image.Dither.NONE).save(path, format="png", optimize=True)
 
 
 def main() -> None:

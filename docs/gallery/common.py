@@ -52,6 +52,11 @@ def label(axes: Axes, x: str, y: str, *, columns: int = 1) -> None:
     axes.legend(frameon=False, ncols=columns)
 
 
+def finding(axes: Axes, text: str) -> None:
+    """Say above a picture what it shows."""
+    axes.set_title(text, loc="left", fontsize=11, color=INK)
+
+
 def save(picture: Figure, name: str) -> None:
     """Write the picture beside the scripts, or into the folder that the command line names."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent

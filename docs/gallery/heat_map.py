@@ -71,7 +71,7 @@ for name, values in (("all", known), ("few", few)):
     least, blocks = best_histogram(counts(values))
     print(f"loss of the density / of the best histogram, {name}: {loss(smooth) / least:.2f}")
 
-picture = figure(9.6, 3.4)
+picture = figure(8.4, 3.6)
 panels = picture.subplots(1, 3, sharey=True)
 names = (
     "true, all flights (public data)",
@@ -79,7 +79,7 @@ names = (
     "private histogram of 10,000",
 )
 for axes, masses, title in zip(panels, (truth, smooth, blocks), names, strict=True):
-    clean(axes).imshow(
+    shown = clean(axes).imshow(
         np.sqrt(masses).T,
         origin="lower",
         extent=(0, 24, -60, 120),
@@ -91,5 +91,10 @@ for axes, masses, title in zip(panels, (truth, smooth, blocks), names, strict=Tr
     axes.set_title(title, fontsize=10, color=INK)
     axes.set(xlim=(4, 24), xticks=range(6, 25, 3), ylim=(-60, 120))
     axes.set_xlabel("hour of departure", color=INK)
+scale = picture.colorbar(shown, ax=panels, shrink=0.8, pad=0.01)
+scale.set_label("share of flights in a cell", color=INK)
+ticks = [1e-4, 3e-4, 5e-4]
+scale.set_ticks(np.sqrt(ticks), labels=[f"{100 * share:.2f} %" for share in ticks])
+scale.outline.set_visible(False)
 panels[0].set_ylabel("arrival delay, minutes", color=INK)
 save(picture, "heat_map")

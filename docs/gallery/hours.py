@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from common import PUBLIC, flights, label, ledger, save
+from common import PUBLIC, finding, flights, label, ledger, save
 
 import neyman as ny
 from neyman import functional, plots
@@ -61,15 +61,17 @@ clock.set(rorigin=-0.05, yticks=[0, 0.05, 0.1], ylim=(0, 0.145))
 clock.set_yticklabels(["", "5 %", "10 %"])
 clock.grid(alpha=0.4)
 clock.spines[:].set_color(QUIET)
+finding(clock, "Departures by the time of day, share of flights per hour\n\n")
 clock.legend(frameon=False, loc="upper left", bbox_to_anchor=(-0.12, 1.1))
 save(picture, "hours")
 
 picture = plots.density(planned)
 axes = picture.axes[0]
 picture.set_size_inches(6.4, 3.2)
-axes.texts[0].set_position((0.02, 0.62))  # below the legend
+axes.texts[0].set_position((0.02, 0.58))  # below the legend
 bars, edges = true(scheduled)
 axes.stairs(bars, edges, fill=True, label="true, 5 minutes a bar (public data)", **PUBLIC)
-axes.set(xlim=(6, 10), xticks=range(6, 11), ylim=(-0.01, 0.36))
+axes.set(xlim=(6, 10), xticks=range(6, 11), ylim=(-0.01, 0.9))
+finding(axes, "A schedule is on round times, and has no density")
 label(axes, "scheduled hour of departure", "share of flights per hour")
 save(picture, "scheduled_hours")

