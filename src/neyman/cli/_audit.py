@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import re
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -57,7 +56,7 @@ class _Settings:
     claim: TradeOff | Pair
     level: float
     delta: float | None
-    seed: int
+    seed: int | None
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> "_Settings":
@@ -72,8 +71,7 @@ class _Settings:
         delta = None if options.delta is None else float(number(options.delta, "--delta"))
         if delta is not None and not 0 <= delta < 1:
             raise WrongUsage(f"--delta must be in [0, 1); got {options.delta}. Write 1e-6")
-        # One seed for all parts of the answer, so that they have one split.
-        seed = secrets.randbits(63) if options.seed is None else whole(options.seed, "--seed")
+        seed = None if options.seed is None else whole(options.seed, "--seed")
         return cls(claim=read_claim(options.claim), level=level, delta=delta, seed=seed)
 
 
@@ -87,8 +85,11 @@ def _of_scores(
     common: dict[str, Any] = {"level": settings.level, "seed": settings.seed}
     if found.keys() >= set(MANY_RUNS):
         sides = found["inside"], found["outside"]
-        yield audit.refute(*sides, settings.claim, **common)
+        verdict = audit.refute(*sides, settings.claim, **common)
+        yield verdict
         if settings.delta is not None:
+            # With the seed of the verdict, so that one seed repeats both.
+            common["seed"] = verdict.seed
             yield audit.epsilon(*sides, delta=settings.delta, **common)
     elif settings.delta is None:
         raise WrongUsage("--delta is missing; scores of one run need one, such as --delta 1e-6")
