@@ -49,7 +49,7 @@ def test_any_share_of_any_cap(epsilon, delta, part):
     [(gdp(1), 1e-6), (pure_dp(1), 1e-9), (approx_dp(1, 1e-6), 2e-6), (approx_dp(1, 1e-6), -1)],
 )
 def test_what_the_cap_has_not_cannot_be_set_aside(cap, delta):
-    with pytest.raises(InvalidParameter, match=r"delta_aside=.* write cap=approx_dp"):
+    with pytest.raises(InvalidParameter, match=r"delta_aside must be.* Write cap=approx_dp"):
         budget_for(cap, delta)
 
 

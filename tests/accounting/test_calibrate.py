@@ -194,13 +194,13 @@ def test_a_family_that_goes_both_ways_is_refused():
     "within", [(3, 1), (1, 1), (-1, 1), (math.nan, 1), (1, math.nan), (1, math.inf)]
 )
 def test_bounds_that_bound_nothing_are_refused(within):
-    with pytest.raises(InvalidParameter, match="within="):
+    with pytest.raises(InvalidParameter, match="within must be"):
         calibrate(gaussian, EpsilonDelta(1, 1e-5), within=within)
 
 
 @pytest.mark.parametrize("within", [(0.5, 7), (0, 2**60)])
 def test_bounds_of_ints_are_ints(within):
-    with pytest.raises(InvalidParameter, match="within="):
+    with pytest.raises(InvalidParameter, match="within must be"):
         calibrate(lambda n: gdp(1) ** n, EpsilonDelta(1, 1e-5), within=within, integer=True)
 
 
@@ -344,7 +344,7 @@ def test_one_record_replaced_is_the_pair_of_both():
 def test_steps_are_named_when_they_are_wrong(steps):
     from neyman.accounting._training import dp_sgd
 
-    with pytest.raises(InvalidParameter, match=r"steps=.*integer=True"):
+    with pytest.raises(InvalidParameter, match=r"steps must be.*integer=True"):
         dp_sgd(noise_multiplier=1, sampling_probability=0.1, steps=steps)
 
 
@@ -356,7 +356,7 @@ def test_what_is_no_target_is_refused(target):
 
 @pytest.mark.parametrize("within", [5, (1,), "ab", (None, 2)])
 def test_what_is_no_range_is_refused(within):
-    with pytest.raises(InvalidParameter, match="within="):
+    with pytest.raises(InvalidParameter, match="within must be"):
         calibrate(lambda s: gdp(1 / s), gdp(1), within=within)
 
 

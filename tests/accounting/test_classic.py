@@ -48,7 +48,7 @@ def test_thresholds(delta, formula, which, constant):
         assert exact_delta(threshold - 1e-4, 1 / sigma) <= delta
         wrong = mp.sqrt(2 * mp.log(mp.mpf(constant) / delta)) / (threshold + 1e-4)
         assert exact_delta(threshold + 1e-4, 1 / wrong) > delta
-    with pytest.raises(InvalidParameter, match="write calibrate"):
+    with pytest.raises(InvalidParameter, match="Write calibrate"):
         formula(threshold + 1e-4, delta, 1)
 
 

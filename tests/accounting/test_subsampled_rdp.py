@@ -282,7 +282,7 @@ def test_a_moment_bound_is_a_renyi_bound():
         (
             lambda: poisson_rdp(gdp(1), sampling_probability=0.1, orders=[]),
             InvalidParameter,
-            "one at least",
+            "at least one",
         ),
         (
             lambda: poisson_rdp(gdp(1), sampling_probability=0.1, orders=[2.5]),

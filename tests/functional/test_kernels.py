@@ -148,7 +148,7 @@ def test_the_penalty_of_a_mean_is_that_of_a_sum_divided_by_twice_the_records():
     assert machine_norm(Huber(3), **declared, records=10) == 3
     for given, words in (
         ({"penalty": 0.1}, "write records"),
-        ({"penalty": 0.1, "records": 0}, "records=0"),
+        ({"penalty": 0.1, "records": 0}, "records must be a whole number.*got 0"),
         ({"penalty": 0, "records": 9}, "penalty=0 is not positive"),
         ({"penalty": 1, "records": 9, "regularization": 1}, "both of regularization and penalty"),
         ({}, "neither of regularization and penalty"),

@@ -216,8 +216,8 @@ def test_of_whole_numbers_nothing_finer_than_a_step_is_chosen():
     [
         ({"bandwidth": None}, "neither bandwidth nor records was given"),
         ({"bandwidth": 1, "records": 300}, "both bandwidth and records were given"),
-        ({"bandwidth": None, "records": 0}, "records=0"),
-        ({"bandwidth": None, "records": 1.5}, "records=1.5"),
+        ({"bandwidth": None, "records": 0}, "records must be a whole number.*got 0"),
+        ({"bandwidth": None, "records": 1.5}, "records must be a whole number.*got 1.5"),
         ({"bandwidth": None, "records": "many"}, "records"),
     ],
 )

@@ -90,10 +90,10 @@ def test_ids_of_questions_allowances_and_takes_are_apart(opened):
     taken = allowance.take("a", steps=1)
     reservation = desk.reserve("q")
     for call, named in [
-        (lambda: desk.reserve("autumn"), "an allowance of steps, and a question"),
-        (lambda: desk.reserve("autumn/a"), "steps taken of an allowance, and a question"),
-        (lambda: allow(desk, "q"), "a question, and an allowance"),
-        (lambda: desk.ledger.allowance("q"), "a question, and an allowance"),
+        (lambda: desk.reserve("autumn"), "an allowance of steps; got a question"),
+        (lambda: desk.reserve("autumn/a"), "steps taken of an allowance; got a question"),
+        (lambda: allow(desk, "q"), "a question; got an allowance"),
+        (lambda: desk.ledger.allowance("q"), "a question; got an allowance"),
         (lambda: desk.ledger.allowance("autumn/a"), "steps taken"),
         (lambda: desk.ledger.allowance("winter"), "no allowance 'winter'"),
     ]:
@@ -161,7 +161,7 @@ def test_steps_beyond_the_last_are_refused(opened):
     desk = opened()
     allowance = allow(desk)
     allowance.take("a", steps=18)
-    with pytest.raises(BudgetExceeded, match=r"3 more steps .*'autumn' were asked, and 2 are left"):
+    with pytest.raises(BudgetExceeded, match=r"'autumn' has 2 steps left.*got 3"):
         allowance.take("b", steps=3)
     allowance.take("b", steps=2)
     assert allowance.left() == 0
@@ -226,7 +226,7 @@ def test_a_schedule_is_taken_kind_by_kind(opened):
     allowance.take("weak", steps=12, step=gdp(0.1))
     assert allowance.stock().taken == (2, 10)
     assert [allowance.left(gdp(mu)) for mu in (0.2, 0.1)] == [3, 3]
-    with pytest.raises(BudgetExceeded, match=r"4 more steps.*3 are left of the 15"):
+    with pytest.raises(BudgetExceeded, match=r"3 steps left of the 15.*got 4"):
         allowance.take("weaker", steps=4, step=gdp(0.05))
     allowance.take("strong", steps=3, step=gdp(0.2))
     assert allowance.stock().rest() == (Steps(gdp(0.2), 0), Steps(gdp(0.1), 0))

@@ -102,7 +102,7 @@ def test_a_ledger_keeps_what_it_was_opened_with(tmp_path):
     again = Ledger.open(tmp_path / "old", cap=CAP, **WORDS)
     assert (again.delta_aside, again.capacity) == (0, old.capacity)
     assert Ledger.open(tmp_path / "old", cap=CAP, delta_aside=0, **WORDS).check() == ()
-    with pytest.raises(LedgerMismatch, match="created with delta_aside=0, and delta_aside=1e-06"):
+    with pytest.raises(LedgerMismatch, match="created with delta_aside=0; got delta_aside=1e-06"):
         Ledger.open(tmp_path / "old", cap=CAP, delta_aside=1e-6, **WORDS)
     with pytest.raises(UnsupportedComposition, match="set no delta aside"):
         ask(again, "b", gdp(0.1) @ approx_dp(0, 1e-7))

@@ -37,16 +37,16 @@ ONE = Sensitivity(
     neighbors="add_remove", l1=Fraction(3), l2_squared=Fraction(9), coordinates=1, largest=3
 )
 EXTREME = [
-    (lambda: Gaussian.calibrate(ONE, mu=1e-300), "of mu=1e-300", "3e+300", "coarser"),
-    (lambda: Gaussian.calibrate(ONE, 10**300), "of mu=1e+300", "3e-300", "finer"),
-    (lambda: Gaussian.calibrate(ONE, epsilon=1e-90, delta=1e-99), "delta=1e-99 was", "e+", "coar"),
-    (lambda: Laplace.calibrate(ONE, epsilon=1e-300), "of epsilon=1e-300", "3e+300", "coarser"),
-    (lambda: DiscreteLaplace.calibrate(ONE, 1e-300), "of epsilon=1e-300", "3e+300", "coarser"),
-    (lambda: DiscreteGaussian.calibrate(ONE, 1e-300), "of rho=1e-300", "2.12132e+150", "coarser"),
-    (lambda: Gaussian(scale=1e300), "of scale=1e+300", "1e+300", "coarser"),
-    (lambda: Gaussian(variance=Fraction(1, 3**900)), "of variance=", "e-", "finer"),
-    (lambda: Laplace(scale=1e-9), "of scale=1e-9", "1e-9", "finer"),
-    (lambda: DiscreteGaussian(variance=2**900), "of variance=8.4527", "2.90735e+135", "coarser"),
+    (lambda: Gaussian.calibrate(ONE, mu=1e-300), "from mu=1e-300", "3e+300", "coarser"),
+    (lambda: Gaussian.calibrate(ONE, 10**300), "from mu=1e+300", "3e-300", "finer"),
+    (lambda: Gaussian.calibrate(ONE, epsilon=1e-90, delta=1e-99), "delta=1e-99", "e+", "coar"),
+    (lambda: Laplace.calibrate(ONE, epsilon=1e-300), "from epsilon=1e-300", "3e+300", "coarser"),
+    (lambda: DiscreteLaplace.calibrate(ONE, 1e-300), "from epsilon=1e-300", "3e+300", "coarser"),
+    (lambda: DiscreteGaussian.calibrate(ONE, 1e-300), "from rho=1e-300", "2.12132e+150", "coarser"),
+    (lambda: Gaussian(scale=1e300), "from scale=1e+300", "1e+300", "coarser"),
+    (lambda: Gaussian(variance=Fraction(1, 3**900)), "from variance=", "e-", "finer"),
+    (lambda: Laplace(scale=1e-9), "from scale=1e-9", "1e-9", "finer"),
+    (lambda: DiscreteGaussian(variance=2**900), "from variance=8.4527", "2.90735e+135", "coarser"),
 ]
 MOVES = [[1, 0], [1, 1]]
 

@@ -206,5 +206,5 @@ def test_refusals(kind):
             choice.select(scores)
     with pytest.raises(InvalidParameter, match="epsilon=0"):
         kind(epsilon=0, sensitivity=1)
-    with pytest.raises(InvalidParameter, match="sensitivity=0"):
+    with pytest.raises(InvalidParameter, match="sensitivity must be positive; got 0"):
         kind(epsilon=1, sensitivity=0)

@@ -195,7 +195,7 @@ def test_several_statistics_have_a_panel_each_with_their_own_values(ask):
     for axes, name in ((first, "count"), (second, "mean_x")):
         (dots,) = (line for line in axes.lines if line.get_label().startswith("private"))
         np.testing.assert_array_equal(dots.get_xdata(), release.columns[name])
-    with pytest.raises(InvalidParameter, match="no place for them"):
+    with pytest.raises(InvalidParameter, match="takes no true values"):
         plots.released(release, truth=[1, 2])
 
 

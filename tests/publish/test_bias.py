@@ -118,9 +118,9 @@ def test_coefficients_between_other_bounds_are_not_compared():
 def test_what_is_no_question_is_refused():
     with pytest.raises(InvalidParameter, match="got Aggregate"):
         bias(opened().count(), opened(), public())
-    with pytest.raises(InvalidParameter, match=r"ask\(t\) of type int"):
+    with pytest.raises(InvalidParameter, match=r"ask\(t\) must be.* got a value of type int"):
         bias(lambda _: 1, opened(), public())
-    with pytest.raises(InvalidParameter, match="public of type NoneType"):
+    with pytest.raises(InvalidParameter, match=r"public must be.* got a value of type NoneType"):
         bias(lambda t: t.count(), opened(), None)
 
 

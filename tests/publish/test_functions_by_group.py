@@ -182,7 +182,7 @@ def test_wrong_groups_are_refused():
         density(table(), "x", domain=DOMAIN, bandwidth=2, by=many)
     with pytest.raises(InvalidTable, match="column 'days' has no bounds"):
         quantiles(table(), "days", SHARES)
-    with pytest.raises(InvalidParameter, match=r"write Bounds\(lower, upper, grid=\.\.\.\)"):
+    with pytest.raises(InvalidParameter, match=r"must be Bounds\(lower, upper, grid=\.\.\.\)"):
         quantiles(table(), "days", SHARES, bounds=(0, 10))
     assert quantiles(table(), "days", MANY, bounds=Bounds(0, 20, grid=0.5)).size == 61
 

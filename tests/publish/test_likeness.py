@@ -325,7 +325,7 @@ def test_public_rows_without_the_name_of_a_unit_are_not_limited_and_it_is_said()
         ({"visits": (70, 1)}, "between its bounds 0 and 60; got 70"),
         ({"visits": (3, 50)}, "must be at most 13.0"),
         ({"visits": (3, -1)}, "must be at most"),
-        ({"visits": (3,)}, "1 numbers were given"),
+        ({"visits": (3,)}, "mean and a standard deviation; got 1"),
         ({"visits": (3, math.nan)}, "spread of 'visits'"),
         ({"visits": 3}, "spread of 'visits'"),
         ([("visits", 3, 4)], "spread"),

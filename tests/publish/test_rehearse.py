@@ -172,9 +172,9 @@ def test_no_question_is_asked_of_the_private_rows(rehearsed, tmp_path, monkeypat
 def test_what_is_no_file_is_refused(rehearsed, tmp_path):
     rehearsed(COUNT)
     spec = read_spec(tmp_path / "s.toml")
-    with pytest.raises(InvalidParameter, match="data of type Table"):
+    with pytest.raises(InvalidParameter, match=r"data must be.* got a value of type Table"):
         rehearse(spec, tmp_path, data=PUBLIC)
-    with pytest.raises(InvalidParameter, match="joins of type list"):
+    with pytest.raises(InvalidParameter, match=r"joins must be.* got a value of type list"):
         rehearse(spec, tmp_path, data="public.parquet", joins=["a"])
     with pytest.raises(InvalidTable, match=r"none\.parquet"):
         rehearse(spec, tmp_path, data=tmp_path / "none.parquet")

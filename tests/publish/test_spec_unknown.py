@@ -239,7 +239,7 @@ def test_nothing_shown_is_an_answer_too(folder, capsys):
         ('columns = ["town"]', 'columns = ["town", "town"]', "unknown.towns: .* repeat"),
         ("mu = 1\n", "epsilon = 1\n", "delta_aside is a part of the delta"),
         ("mu = 1\n", "epsilon = 1\ndelta = 1e-10\n", "delta_aside is a part of the delta"),
-        ("delta = 1e-12", "delta = 0.7", "query 'towns'.delta: 0.7 was given as a delta"),
+        ("delta = 1e-12", "delta = 0.7", "query 'towns'.delta: delta must be below 0.01; got 0.7"),
         (
             'statistic = "count"\nby = "towns"',
             'statistic = "density"\ncolumn = "x"\nbandwidth = 1\nby = "towns"',

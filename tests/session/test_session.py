@@ -290,7 +290,9 @@ def test_pictures_of_answers_are_those_of_their_functions(folder, tmp_path):
         (plots.released(density), plots.released(density.release)),
     ):
         assert plots.to_svg(drawn) == plots.to_svg(same)
-    with pytest.raises(InvalidParameter, match="curve of type DensityFunction"):
+    with pytest.raises(
+        InvalidParameter, match=r"curve must be.* got a value of type DensityFunction"
+    ):
         plots.survival(density)
 
 

@@ -181,10 +181,10 @@ def test_uniform_bins_are_the_nearest_doubles():
 @pytest.mark.parametrize(
     ("edges", "says"),
     [
-        ([], "0 edges were given"),
-        ([1], "1 edges were given"),
-        ("ab", "2 edges were given"),
-        (range(4098), "4098 edges were given"),
+        ([], "must be 2 to 4097 edges.*got 0"),
+        ([1], "got 1$"),
+        ("ab", "got 2$"),
+        (range(4098), "got 4098"),
         ([0, 0], "does not lie above"),
         ([1, 0], "does not lie above"),
         ([0.1, 0.1 + 1e-20], "does not lie above"),
@@ -196,7 +196,7 @@ def test_uniform_bins_are_the_nearest_doubles():
         ([date(2020, 1, 1), 3], "mix dates"),
         ([date(2020, 1, 2), date(2020, 1, 1)], "does not lie above"),
         ([datetime(2020, 1, 1), datetime(2020, 1, 2)], "is a time"),
-        (5, "write a list of cut points"),
+        (5, "must be a list of cut points"),
     ],
 )
 def test_refused_edges(edges, says):

@@ -202,7 +202,7 @@ def test_files_that_are_no_one_table_are_refused(visits, tmp_path):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ([], "one table has from 1 to 4,096 files; 0 were given"),
+        ([], "a table must have 1 to 4,096 files; got 0"),
         ([7], "a list of files must hold paths; got a int"),
         ("none/*.parquet", r"the pattern .* has no .parquet or .csv files"),
         (["missing.parquet"], "there is no file missing.parquet"),

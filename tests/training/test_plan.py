@@ -115,10 +115,10 @@ def test_noise_on_the_sum_is_not_divided_and_on_the_mean_is_divided_once():
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"epochs": None}, "neither was given. Write one of epochs"),
-    ({"steps": 3}, "both were given. Write one of epochs"),
-    ({"noise_multiplier": None}, "neither was given. Write one of noise_multiplier"),
-    ({"epsilon": 3}, "both were given. Write one of noise_multiplier"),
+    ({"epochs": None}, "got neither. Write one of epochs"),
+    ({"steps": 3}, "got both. Write one of epochs"),
+    ({"noise_multiplier": None}, "got neither. Write one of noise_multiplier"),
+    ({"epsilon": 3}, "got both. Write one of noise_multiplier"),
     ({"batch": 0}, "whole number from 1"),
     ({"batch": 0.5}, "whole number from 1"),
     ({"records": 0}, "whole number from 1"),
