@@ -374,7 +374,7 @@ def test_a_start_from_a_number_of_records_is_fine_enough_and_comes_back(records,
 
 @pytest.mark.parametrize("given", [{"bandwidth": None}, {"records": 9}, {"bandwidth": 0}])
 def test_a_bandwidth_or_a_number_of_records_is_needed_and_not_both(given):
-    with pytest.raises(InvalidParameter, match="records|bandwidth must be"):
+    with pytest.raises(InvalidParameter, match=r"records|bandwidth must be"):
         curve_of(*drawn(10), mu=1, **given)
 
 

@@ -134,7 +134,7 @@ def test_who_does_not_own_the_tables_cannot_make_them_format_4(opened, home):
     trainer = Ledger.existing(
         f"{home.server.url.replace('neyman@', 'trains@')}?ledger={schema.removeprefix('neyman_')}"
     )
-    with pytest.raises(LedgerUnavailable, match="needs a ledger of format 4.*only its owner"):
+    with pytest.raises(LedgerUnavailable, match=r"needs a ledger of format 4.*only its owner"):
         allow(trainer)
     assert (trainer.entries(), marked(home, desk.ledger)) == ((), 3)
     allow(desk.ledger)

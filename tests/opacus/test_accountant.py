@@ -235,7 +235,7 @@ def test_the_engine_makes_no_training_whose_batches_are_not_sampled(make):
 def test_epochs_without_steps_are_refused(epochs):
     with pytest.raises(InvalidParameter, match="epochs must be above 0"):
         noise_multiplier(**TARGET, sample_rate=0.1, epochs=epochs)
-    with pytest.raises(InvalidParameter, match="steps must be .* got 0"):
+    with pytest.raises(InvalidParameter, match=r"steps must be .* got 0"):
         noise_multiplier(**TARGET, sample_rate=0.1, steps=0)
 
 

@@ -204,7 +204,7 @@ def test_intervals_hold(noise, shares):
                                     whole=True), InvalidTable, "are chosen combinations"),
         (lambda t: publish.crosstab(t, UnknownKeys("a"), whole=True), InvalidParameter,
          r"by must be.* got a value of type UnknownKeys"),
-        (lambda t: publish.crosstab(t, BY, whole=1), InvalidParameter, r"whole must be.* got a value of type int"),
+        (lambda t: publish.crosstab(t, BY, whole=1), InvalidParameter, "whole must be .*type int"),
         (lambda t: publish.crosstab(
             t.with_columns(count=ny.col("b")), Keys({"count": [True]}), whole=True), InvalidTable,
          "the grouping column 'count' is called like a column of the answer"),
