@@ -100,7 +100,7 @@ def test_ids_of_questions_allowances_and_takes_are_apart(opened):
         with pytest.raises(EntryConflict, match=named):
             call()
     desk.reserve("autumn/b")
-    with pytest.raises(EntryConflict, match="a question, and steps taken"):
+    with pytest.raises(EntryConflict, match="a question; got steps taken"):
         allowance.take("b", steps=1)
     for entry in ("autumn", taken.id):
         with pytest.raises(EntryConflict, match="and a question"):
@@ -165,7 +165,7 @@ def test_steps_beyond_the_last_are_refused(opened):
         allowance.take("b", steps=3)
     allowance.take("b", steps=2)
     assert allowance.left() == 0
-    with pytest.raises(BudgetExceeded, match="0 are left"):
+    with pytest.raises(BudgetExceeded, match="has 0 steps left"):
         allowance.take("c", steps=1)
     # Nothing that was not taken is an entry.
     assert [entry.id for entry in desk.ledger.entries()] == ["autumn", "autumn/a", "autumn/b"]

@@ -389,7 +389,7 @@ def test_what_is_of_another_type_is_refused(opened, change, said):
         ledger.reserve(**{**given, **change})
     assert "SECRET" not in str(refusal.value)
     assert ledger.entries() == ()
-    with pytest.raises(InvalidParameter, match="entry of type"):
+    with pytest.raises(InvalidParameter, match="entry must be"):
         ledger.turn(None)
 
 

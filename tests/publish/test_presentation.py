@@ -53,7 +53,7 @@ def test_a_rule_of_suppression_is_told_in_words():
         (lambda: Presentation(notes=[1]), r"a note must be.*type int"),
         (lambda: Presentation(data_date=2026), r"data_date must be.*type int"),
         (lambda: Presentation(labels=["wait"]), r"labels must be.*type list"),
-        (lambda: Presentation(values={"month": "January"}), r"the values of a column must be.*type str"),
+        (lambda: Presentation(values={"month": "January"}), "values of a column must.*type str"),
         (lambda: Presentation(answers={"visits": "Visits"}), r"an answer must be.*type str"),
     ],
 )  # fmt: skip
