@@ -5,7 +5,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from neyman.audit._checks import got, is_number
+from neyman.arguments import got
+from neyman.audit._checks import is_number
 from neyman.audit._scores import real_array
 from neyman.calls import plain_calls
 from neyman.errors import InvalidParameter

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple, cast, final
 
 import numpy as np
 
-from neyman.arguments import brief
-from neyman.audit._checks import check_level, got, seed_of
+from neyman.arguments import brief, got
+from neyman.audit._checks import check_level, seed_of
 from neyman.audit._features import Classifier, sides
 from neyman.audit._joint import p_value
 from neyman.audit._lower_bound import LowerBound, mu_bound

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from neyman.arguments import brief, whole
-from neyman.audit._checks import got, is_number
+from neyman.arguments import brief, got, whole
+from neyman.audit._checks import is_number
 from neyman.calls import plain_calls, plain_calls_of
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array

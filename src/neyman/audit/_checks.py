@@ -7,18 +7,12 @@ from typing import Final, TypeGuard
 
 import numpy as np
 
-from neyman.arguments import whole, written
+from neyman.arguments import got, whole
 from neyman.errors import InvalidParameter
 
-__all__ = ["check_delta", "check_level", "got", "is_number", "seed_of"]
+__all__ = ["check_delta", "check_level", "is_number", "seed_of"]
 
 _SEEDS: Final = 2**64
-
-
-def got(value: object) -> str:
-    """Return a number or a text as it is, and of anything else its type, which may be data."""
-    plain = value is None or isinstance(value, str) or is_number(value) or isinstance(value, bool)
-    return written(value) if plain else f"a {type(value).__name__}"
 
 
 def is_number(value: object) -> TypeGuard[float]:

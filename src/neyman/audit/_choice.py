@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-from neyman.audit._checks import got, is_number, seed_of
+from neyman.arguments import got
+from neyman.audit._checks import is_number, seed_of
 from neyman.audit._rule import Rule
 from neyman.audit._scores import Scores
 from neyman.errors import InvalidParameter

@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from neyman.arguments import brief
-from neyman.audit._checks import check_level, got, is_number
+from neyman.arguments import brief, got
+from neyman.audit._checks import check_level, is_number
 from neyman.audit._joint import p_value
 from neyman.audit._null import Claim, Null
 from neyman.audit._statistic import Counts, Statistic

@@ -8,7 +8,8 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from neyman.audit._checks import got, is_number
+from neyman.arguments import got
+from neyman.audit._checks import is_number
 from neyman.audit._null import Claim, Null
 from neyman.audit._scores import Scores
 from neyman.audit._statistic import Counts, Statistic

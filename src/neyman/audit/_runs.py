@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.random import Generator
 
-from neyman.arguments import whole
-from neyman.audit._checks import got, is_number
+from neyman.arguments import got, whole
+from neyman.audit._checks import is_number
 from neyman.audit._outputs import Output, Outputs, read_error, read_output
 from neyman.errors import InvalidParameter
 

@@ -9,8 +9,8 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import brief, whole
-from neyman.audit._checks import check_level, got, seed_of
+from neyman.arguments import brief, got, whole
+from neyman.audit._checks import check_level, seed_of
 from neyman.calls import plain_calls
 from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter

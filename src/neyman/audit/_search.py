@@ -6,7 +6,8 @@ from typing import Final, final
 
 import numpy as np
 
-from neyman.audit._checks import got, is_number
+from neyman.arguments import got
+from neyman.audit._checks import is_number
 from neyman.audit._features import (
     Category,
     Classified,
