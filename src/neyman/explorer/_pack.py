@@ -80,6 +80,8 @@ def _all_of(curve: TradeOff, advantage: Bracket, usual: Bracket) -> Knots:
     """Return all brackets of a curve that answers quickly, a few at once."""
     asked = np.asarray([delta for delta in DELTAS if delta < advantage[1]])
     epsilons = dict(zip(asked.tolist(), _several(curve.epsilon(asked, bracket=True)), strict=True))
+    # Asked for by itself it may differ in its last digits, and the shares are shares of that.
+    epsilons[USUAL] = usual
     scale = _scale(usual)
     places = [*ODDS[1:], *(share * scale for share in SHARES)]
     deltas = _several(curve.delta(np.asarray(places), bracket=True))

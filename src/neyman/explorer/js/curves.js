@@ -195,6 +195,16 @@ class PureMany {
     return clip(total, 0, 1);
   }
 
+  // The same at the loss of an atom, where what is left of the others is known exactly.
+  beyond(place) {
+    let total = ZERO;
+    for (let k = place + 1; k <= this.count; k += 1) {
+      const gap = mul([2 * (place - k), 2 * (place - k)], this.bound);
+      total = add(total, mul(this.atoms[k].weight, neg(expm1(gap))));
+    }
+    return clip(total, 0, 1);
+  }
+
   delta(epsilon) {
     return this.sum(decimal(epsilon));
   }
@@ -202,7 +212,7 @@ class PureMany {
   // The curve is polygonal, and its sides have the slopes e^loss.
   tpr(alpha) {
     if (alpha <= 0) return ZERO;
-    this.lines ??= this.atoms.map(({ loss }) => ({ at: this.sum(loss), slope: exp(loss) }));
+    this.lines ??= this.atoms.map(({ loss }, place) => ({ at: this.beyond(place), slope: exp(loss) }));
     const at = decimal(alpha);
     let found = ONE;
     for (const line of this.lines) found = smaller(found, add(line.at, mul(line.slope, at)));

@@ -41,9 +41,21 @@ function draw() {
   showAudit();
 }
 
+let keeping = 0;
+
+// The address follows once the sliders rest: browsers refuse to change it many times a second.
+function keepAddress() {
+  clearTimeout(keeping);
+  const before = location.hash;
+  keeping = setTimeout(() => {
+    // Somebody else may have changed it, which is still to be read.
+    if (location.hash === before) history.replaceState(null, "", hashOf(choice));
+  }, 200);
+}
+
 // What depends on the false-alarm rate and the prior alone.
 function light() {
-  history.replaceState(null, "", hashOf(choice));
+  keepAddress();
   const found = showSummary(choice, curve, grid);
   drawPeople(at("people"), found.guess, choice.prior);
   showSentences(choice, curve, found.power);
@@ -58,7 +70,8 @@ function light() {
   handleOf(at("power"), plots.power, choice, curve, true, moved);
   at("copied").value = FORMS[form][1](choice, curve, grid);
   speak(`${capital(nameOf(choice))}. ${at("headline").textContent}`);
-  document.documentElement.dataset.drawn = location.hash;
+  const root = document.documentElement.dataset;
+  root.drawn = String(Number(root.drawn ?? 0) + 1);
   return found;
 }
 
