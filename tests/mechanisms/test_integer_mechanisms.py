@@ -277,7 +277,7 @@ def test_values_draws_and_records(mechanism):
         assert covered > confidence - 0.005
     low, high = mechanism.ratio_interval(5000, 1000, 0.95)
     assert low < 5 < high < 6
-    with pytest.raises(InvalidParameter, match="as int64"):
+    with pytest.raises(InvalidParameter, match="must be int64"):
         mechanism.add_noise(np.zeros(3))
 
 

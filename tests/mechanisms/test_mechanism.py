@@ -59,9 +59,9 @@ def test_scale_and_variance_are_two_ways_to_say_one_thing():
 
 @pytest.mark.shows("S3.1", "e0.1", "e1.12")
 def test_the_norm_must_be_bounded():
-    with pytest.raises(SensitivityMismatch, match="write Laplace noise"):
+    with pytest.raises(SensitivityMismatch, match="Write Laplace noise"):
         Gaussian(scale=1).tradeoff(ONLY_L1)
-    with pytest.raises(SensitivityMismatch, match="write Laplace noise"):
+    with pytest.raises(SensitivityMismatch, match="Write Laplace noise"):
         Gaussian.calibrate(ONLY_L1, 1)
     with pytest.raises(SensitivityMismatch, match="Write Gaussian noise"):
         Laplace(scale=1).tradeoff(ONLY_L2)
@@ -134,7 +134,7 @@ def test_values_up_to_two_to_the_62_do_not_overflow(mechanism):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.uint64, np.bool_])
 def test_values_that_are_not_int64_are_refused(dtype):
-    with pytest.raises(InvalidParameter, match="as int64"):
+    with pytest.raises(InvalidParameter, match="must be int64"):
         PAIR[0].add_noise(np.zeros(3, dtype=dtype))
 
 

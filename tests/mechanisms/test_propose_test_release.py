@@ -187,7 +187,7 @@ def test_private_values_raise_no_error():
     mechanism = made()
     for distance in (-5, 10**30):
         mechanism.run(distance, VALUES, SeededBits(1))
-    with pytest.raises(InvalidParameter, match="write an int"):
+    with pytest.raises(InvalidParameter, match="must be an int"):
         mechanism.run(1.0, VALUES)
     with pytest.raises(InvalidParameter, match="int64"):
         mechanism.run(1, np.array([1.0]))

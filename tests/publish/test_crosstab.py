@@ -193,7 +193,7 @@ def test_intervals_hold(noise, shares):
         (lambda t: publish.crosstab(t, BY, [["a", "a"]], whole=True), InvalidTable,
          r"^the margin \['a', 'a'\] names a column twice; write it once$"),
         (lambda t: publish.crosstab(t, BY, ["a"], whole=True), InvalidParameter,
-         r"must be a list for each margin, such as \[\['a'\]\]"),
+         r"Write a list for each margin, such as \[\['a'\]\]"),
         (lambda t: publish.crosstab(t, BY, [["a"]], shares=[0, 1], whole=True), InvalidParameter,
          r"the cells and 1 margins; got \[0, 1\]\. Write at least 1 for the cells"),
         (lambda t: publish.crosstab(t, BY, [["a"]], shares=[10**400, 1], whole=True),
