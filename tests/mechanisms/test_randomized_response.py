@@ -171,7 +171,7 @@ def test_codes_and_counts_are_checked():
             response.frequencies(counts, confidence)
     with pytest.raises(InvalidParameter, match="more than 4 reports"):
         response.frequencies([1, 1, 2], 0.9)
-    with pytest.raises(InvalidParameter, match=r"from 0\.5"):
+    with pytest.raises(InvalidParameter, match=r"at least 0\.5"):
         response.frequencies([100, 100, 200], 0.4)
     # Codes that do not exist are answered too: whether they occur is private.
     reports = response.randomize(np.array([-1, 7]), SeededBits(1))

@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import Final, Literal, TypeAlias, cast, final, get_args
 
-from neyman.arguments import brief, check_list, check_type, given, whole
+from neyman.arguments import brief, check_list, check_type, got, whole
 from neyman.errors import InvalidParameter
 from neyman.numerics import Real, exact
 from neyman.released import TOO_FEW, Release
@@ -94,7 +94,7 @@ class Suppression:
         for name in ("interval_wider_than", "interval_wider_than_share"):
             width = getattr(self, name)
             if width is not None and exact(width, name) <= 0:
-                raise InvalidParameter(f"{given(name, width)} was given; write a number above 0")
+                raise InvalidParameter(f"{name} must be above 0; got {got(width)}")
         if self.count_below is not None:
             whole("count_below", self.count_below, 1, 2**53)
 
@@ -295,7 +295,7 @@ def _none_such(what: str, known: Collection[str]) -> str:
 
 
 def _check_text(name: str, value: object) -> None:
-    check_type(name, value, str | None, "a text, or leave it out")
+    check_type(name, value, str | None, "a text or None")
 
 
 def _check_texts(name: str, value: object) -> None:
@@ -307,12 +307,13 @@ def _check_texts(name: str, value: object) -> None:
 
 
 def _check_rule(value: object) -> None:
-    instead = "such as ny.publish.Suppression(count_below=10)"
+    instead = "a rule, such as ny.publish.Suppression(count_below=10)"
     check_type("suppress", value, Suppression | None, instead)
 
 
 def _check_one_of(name: str, value: object, known: Sequence[str]) -> None:
     if value not in known:
         meant = get_close_matches(str(value), known, n=1)
-        instead = repr(meant[0]) if meant else ", ".join(map(repr, known))
-        raise InvalidParameter(f"{given(name, value)} was given; write {instead}")
+        instead = f". Write {meant[0]!r}" if meant else ""
+        choices = ", ".join(map(repr, known))
+        raise InvalidParameter(f"{name} must be one of {choices}; got {got(value)}{instead}")
