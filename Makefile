@@ -19,7 +19,7 @@ $(VENV)/pyvenv.cfg:
 	for name; do \
 	  if "$$name" -c '$(FITS)' >/dev/null 2>&1; then \
 	    echo "make: takes $$(command -v "$$name"), $$("$$name" --version)"; \
-	    "$$name" -m venv $(VENV) && exec $(INSTALL) 'pip>=25.1'; \
+	    exec "$$name" -m venv $(VENV); \
 	  fi; \
 	done; \
 	echo "make: no Python from 3.11 to 3.14 with venv and pip was found; tried $$*"; \
@@ -27,12 +27,16 @@ $(VENV)/pyvenv.cfg:
 	echo "make: write make PYTHON=/path/to/python"; exit 1
 
 # The pip that Python brings may be too old to read [dependency-groups]; so a newer one comes first.
+$(VENV)/pip: | $(VENV)/pyvenv.cfg
+	$(INSTALL) 'pip>=25.1'
+	touch $@
+
 # The demo needs no engine but DuckDB: Spark alone is half a gigabyte.
-$(VENV)/demo: pyproject.toml | $(VENV)/pyvenv.cfg
+$(VENV)/demo: pyproject.toml | $(VENV)/pip
 	$(INSTALL) --editable '.[all]' --group demo
 	touch $@
 
-$(VENV)/installed: pyproject.toml docs/gallery/requirements.txt | $(VENV)/pyvenv.cfg
+$(VENV)/installed: pyproject.toml docs/gallery/requirements.txt | $(VENV)/pip
 	$(INSTALL) --editable '.[all,spark,postgres,opacus,dp-accounting]' --group dev
 	$(INSTALL) --no-deps -r docs/gallery/requirements.txt
 	touch $@
