@@ -95,7 +95,7 @@ def test_what_does_not_go_together_is_refused(tmp_path, capsys):
         other.write_text(text, encoding="utf-8")
         assert "must contain a guarantee" in said(capsys, other, *ASKED, status=1)
     other.write_text('{"curve": 1, "neighbors": 1, "unit": 1, "assumptions": 1}', encoding="utf-8")
-    assert "without the unit" in said(capsys, other, *ASKED, status=1)
+    assert "must name the unit" in said(capsys, other, *ASKED, status=1)
     assert "--language does not take 'xx'; write one of en, ko, zh" in said(
         capsys, *RUN, "--unit", "X", "--language", "xx", "--prior", "0.5", status=2
     )

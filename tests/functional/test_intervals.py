@@ -151,7 +151,7 @@ def test_no_interval_is_of_an_unknown_kind_or_around_a_circle(released, normal_v
             f.quantile_interval(0.5, 0.9, wrong)
     with pytest.raises(InvalidParameter, match="level"):
         f.mean_interval(1.0)
-    with pytest.raises(InvalidParameter, match="q outside"):
+    with pytest.raises(InvalidParameter, match="q must be in"):
         f.quantile_interval([0.5, 1.5], 0.9)
     around = DensityFunction(released(normal_values[:100], domain=Circle(10)))
     with pytest.raises(InvalidParameter, match="on an interval"):

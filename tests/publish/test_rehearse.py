@@ -293,7 +293,7 @@ def test_the_page_has_room_for_its_columns_and_says_what_they_mean(rehearsed):
     assert "width: fit-content" in page
     assert page.count('<div class="scroll" tabindex="0" role="region"') == 2
     assert page.count("<table><caption>") == page.count("<table") == 2
-    assert "<li>kept: the share of the rows that the limits keep.</li>" in page
+    assert "<li>kept: the share of rows that the limits keep.</li>" in page
     assert "<li>moved: " not in page
 
 

@@ -164,7 +164,7 @@ def test_a_spec_that_is_cut_and_mixed_at_random_is_read_or_refused(tmp_path):
 )
 def test_text_of_no_number_that_can_be_used_is_none(text):
     assert rational(text) is None
-    with pytest.raises(ValueError, match="no fraction"):
+    with pytest.raises(ValueError, match="must be a fraction"):
         Spending.from_json({"cost": text, "remaining": "1", "cap": "1", "account": "mu^2"})
 
 
