@@ -63,13 +63,15 @@ class Nodes:
         sound = abs(self.start) <= _LARGEST and abs(self.end) <= _LARGEST and self.start < self.end
         if not sound or not 0 < self.step < math.inf or (self.closed and self.start != 0):
             raise InvalidParameter(
-                "nodes need start < end within 1e200 (0 and the period on a circle) and a positive "
-                f"step; got {shown}"
+                "nodes must have start < end within 1e200 (0 and the period on a circle) and a "
+                f"positive step; got {shown}"
             )
         # On a circle the last place is that of the first node.
         last = (self.end - self.start) / self.step + 0.5
         if not 1 <= self.number <= _MOST or not last < self.inside + self.closed:
-            raise InvalidParameter(f"nodes must reach the end, and be at most 2^28; got {shown}")
+            raise InvalidParameter(
+                f"nodes must be as many as reach the end, at most 2^28; got {shown}"
+            )
 
     @property
     def inside(self) -> int:

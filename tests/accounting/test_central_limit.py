@@ -231,7 +231,10 @@ BETRAYED = discrete([0.5, 0.5, 0], [0, 0.5, 0.5])
         ([], "nothing is composed"),
         ([(identity(), 5)], "nothing is composed"),
         ([(gdp(1), -1)], "no whole number"),
-        ([(TradeOff(gdp(1).remove, laplace(1).remove), 100)], "two directions differ"),
+        (
+            [(TradeOff(gdp(1).remove, laplace(1).remove), 100)],
+            "needs one direction; the two directions",
+        ),
         ([(poisson(gdp(1), 0.1), 100)], "write f.remove or f.add"),
         ([(0.5, 100)], "a guarantee or one direction of it"),
     ],
@@ -503,7 +506,7 @@ def test_no_radius_is_far_from_what_a_step_needs():
 
 
 def test_edgeworth_refuses_what_has_no_expansion():
-    with pytest.raises(InvalidParameter, match=r"factor f_\{0,delta\} out"):
+    with pytest.raises(InvalidParameter, match=r"Factor f_\{0,delta\} out"):
         edgeworth([(gdp(1) @ approx_dp(0, 1e-6), 10)])
     with pytest.raises(InvalidParameter, match="nothing is composed"):
         edgeworth([])
@@ -565,7 +568,7 @@ def test_the_limit_is_an_estimate_that_cannot_be_charged():
         filter_for(gdp(1)).cost(limit)
     with pytest.raises(TypeError):
         gdp(1) @ limit
-    with pytest.raises(InvalidParameter, match="infinite kappa2"):
+    with pytest.raises(InvalidParameter, match="finite kappa2"):
         central_limit([(BETRAYED, 10)])
 
 

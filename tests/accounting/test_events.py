@@ -374,7 +374,7 @@ def test_senseless_randomized_response_is_refused(event: object) -> None:
 
 
 def test_missing_fields_are_named() -> None:
-    with pytest.raises(InvalidParameter, match="GaussianDpEvent without the field 'noise_multi"):
+    with pytest.raises(InvalidParameter, match="GaussianDpEvent must have the field 'noise_multi"):
         read(namedtuple("GaussianDpEvent", "sigma")(1.0))
 
 

@@ -128,5 +128,5 @@ def test_a_filter_is_rebuilt_from_its_account(spending):
 
 
 def test_an_unknown_account_is_refused():
-    with pytest.raises(InvalidParameter, match="write one of epsilon, mu"):
+    with pytest.raises(InvalidParameter, match="must be one of epsilon, mu"):
         filter_from("rho", Fraction(1))

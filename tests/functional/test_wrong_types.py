@@ -409,9 +409,9 @@ def test_what_is_saved_and_where_is_named(tmp_path):
     with pytest.raises(InvalidParameter, match=r"function must be.* got a value of type int"):
         functional.save(3, tmp_path / "a")
     for wrong in (None, 5, [tmp_path]):
-        with pytest.raises(InvalidParameter, match="path of type"):
+        with pytest.raises(InvalidParameter, match="path must be"):
             functional.save(F, wrong)
-        with pytest.raises(InvalidParameter, match="path of type"):
+        with pytest.raises(InvalidParameter, match="path must be"):
             functional.load(wrong)
 
 

@@ -126,7 +126,7 @@ def test_the_three_caps(tmp_path, cap, curve):
         ("mu = 1\n", "", "give one of the three"),
         ("mu = 1\n", "epsilon = 1\ndelta = 2\n", "budget.delta: "),
         ('statistic = "count"', 'statistic = "median"', "query 'a'.statistic: "),
-        ('by = "wards"', 'by = "ward"', "Write [keys.ward]"),
+        ('by = "wards"', 'by = "ward"', "write [keys.ward]"),
         ('column = "x"', 'column = "y"', "write [columns.y]"),
         ('column = "x"', "", "query 'b'.column: is missing; a mean needs a column"),
         (

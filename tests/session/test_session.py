@@ -270,7 +270,7 @@ def test_what_reads_a_release_reads_an_answer(folder, tmp_path):
     curves = ny.functional.functions(lives.release)
     test = ny.functional.logrank(lives["north"], lives["south"])
     assert test == ny.functional.logrank(curves["north",], curves["south",])
-    with pytest.raises(InvalidParameter, match="first of type"):
+    with pytest.raises(InvalidParameter, match="first must be"):
         ny.functional.logrank(lives, lives["south"])
 
 

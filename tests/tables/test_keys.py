@@ -206,7 +206,7 @@ def test_refused_edges(edges, says):
 
 @pytest.mark.parametrize("outside", ["keep", None, True, 1])
 def test_refused_outside(outside):
-    with pytest.raises(InvalidTable, match=r"write 'drop' .* or 'clip'"):
+    with pytest.raises(InvalidTable, match=r"must be 'drop' .* or 'clip'"):
         Bins([0, 1], outside=outside)
 
 

@@ -276,7 +276,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize(
         ("columns", "said"),
-        [((), "no column"), ((3,), "int is no column name"), (("a", "a"), "repeat")],
+        [((), "at least one column"), ((3,), "int is no column name"), (("a", "a"), "repeat")],
     )
     def test_names(self, columns, said):
         with pytest.raises(InvalidTable, match=said):
@@ -290,7 +290,7 @@ class TestRefusals:
 def test_functions_and_margins_are_of_declared_groups(fill):
     table = opened(fill, [])
     for ask in (lambda: table.countable("x", by=BY), lambda: margins(table, BY, [["g"]])):
-        with pytest.raises(InvalidTable, match=re.escape("write by=Keys({")):
+        with pytest.raises(InvalidTable, match=re.escape("rite by=Keys({")):
             ask()
 
 

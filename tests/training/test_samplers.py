@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 import sys
 from dataclasses import replace
 from decimal import Decimal
@@ -148,7 +149,7 @@ WRONG = [
 def test_what_is_no_training_is_refused(kind, parameters, named):
     with pytest.raises(InvalidParameter, match=named) as refused:
         kind(**parameters)
-    assert "write" in str(refused.value).lower()
+    assert re.search("write|must be", str(refused.value).lower())
     assert "\\x00" not in str(refused.value)
 
 

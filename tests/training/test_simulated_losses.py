@@ -159,7 +159,7 @@ def test_a_bound_with_confidence_is_not_charged(tmp_path):
 def test_too_few_draws_for_a_delta_are_refused():
     with pytest.raises(InvalidParameter, match="needs at least") as refused:
         simulated().epsilon(1e-6)
-    fewest = int(str(refused.value).split("draws, and ")[1].split()[0])
+    fewest = int(str(refused.value).split("needs at least ")[1].split()[0])
     none = np.zeros(0)
     assert SimulatedLosses(none, none, fewest, SURE).epsilon(1e-6).value == 0
     with pytest.raises(InvalidParameter):

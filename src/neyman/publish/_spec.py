@@ -194,7 +194,7 @@ class Spec(Section):
             known = printable(", ".join([*self.keys, *self.unknown])) or "none"
             name = printable(by)
             yield (
-                f"{where}: by must name groups of the spec, which are {known}; got {by!r}. Write "
+                f"{where}: by must name groups of the spec, which are {known}; got {by!r}; write "
                 f"[keys.{name}] with a list of values for each column, or [unknown.{name}] with "
                 "columns"
             )
