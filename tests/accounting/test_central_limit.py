@@ -233,9 +233,9 @@ BETRAYED = discrete([0.5, 0.5, 0], [0, 0.5, 0.5])
         ([(gdp(1), -1)], "no whole number"),
         (
             [(TradeOff(gdp(1).remove, laplace(1).remove), 100)],
-            "needs one direction; the two directions",
+            "the two directions of",
         ),
-        ([(poisson(gdp(1), 0.1), 100)], "write f.remove or f.add"),
+        ([(poisson(gdp(1), 0.1), 100)], "Write f.remove or f.add"),
         ([(0.5, 100)], "a guarantee or one direction of it"),
     ],
 )

@@ -297,7 +297,7 @@ def test_a_moment_bound_is_a_renyi_bound():
         (
             lambda: without_replacement_rdp(gdp(1), records=5, batch=6, orders=[2]),
             InvalidParameter,
-            "a batch of 6 of 5",
+            "batch must be from 1 to .*, 5; got 6",
         ),
         (
             lambda: poisson_rdp(poisson_replace(gdp(1), 0.1), sampling_probability=0.1, orders=[2]),
