@@ -218,7 +218,7 @@ class TestRefusals:
 
     def test_noise_alone(self, ledger):
         asked = table().count(BY)
-        with pytest.raises(SensitivityMismatch, match=r"write Thresholded\.calibrate"):
+        with pytest.raises(SensitivityMismatch, match=r"Write Thresholded\.calibrate"):
             ny.release(asked, noise(asked).noise, ledger, entry="a")
         with pytest.raises(SensitivityMismatch, match="Write the noise alone"):
             ny.release(table().count(), noise(asked), ledger, entry="a")
