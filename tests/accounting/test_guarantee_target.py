@@ -169,7 +169,9 @@ def test_a_whole_profile_is_proved_to_lie_below_and_missed_beside(make, target):
 
 
 def test_two_profiles_without_an_end_are_compared_where_an_end_is_written():
-    with pytest.raises(InvalidParameter, match=r"no end, .* approx_dp\(0, 1e-12\)"):
+    with pytest.raises(
+        InvalidParameter, match=r"positive delta at every epsilon.* approx_dp\(0, 1e-12\)"
+    ):
         calibrate(training, training(2.5))
 
     def longer(sigma):

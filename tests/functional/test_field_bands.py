@@ -78,7 +78,7 @@ def test_a_projected_field_is_integrated(released_field):
     for wrong in (((0, 0), (24, 11)), ((5, 5), (4, 6)), ((0,), (1,))):
         with pytest.raises(InvalidParameter):
             p.integral(*wrong)
-    with pytest.raises(InvalidParameter, match="write 2 numbers"):
+    with pytest.raises(InvalidParameter, match="must be 2 numbers"):
         p.grid((3, 3, 3))
 
 

@@ -166,7 +166,7 @@ def test_smoothing_is_a_function_of_the_release_alone(released, normal_values):
     low, high = f.bandwidths
     assert (low, high) == (0.25, 1)
     for refused in (0.2, 1.01, 0, -1):
-        with pytest.raises(InvalidParameter, match="write one in"):
+        with pytest.raises(InvalidParameter, match="bandwidth must be in"):
             f.smooth(refused)
 
 

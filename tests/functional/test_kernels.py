@@ -150,8 +150,11 @@ def test_the_penalty_of_a_mean_is_that_of_a_sum_divided_by_twice_the_records():
         ({"penalty": 0.1}, "write records"),
         ({"penalty": 0.1, "records": 0}, "records must be a whole number.*got 0"),
         ({"penalty": 0, "records": 9}, "penalty=0 is not positive"),
-        ({"penalty": 1, "records": 9, "regularization": 1}, "both of regularization and penalty"),
-        ({}, "neither of regularization and penalty"),
+        (
+            {"penalty": 1, "records": 9, "regularization": 1},
+            "one of regularization and penalty; got both",
+        ),
+        ({}, "one of regularization and penalty; got neither"),
     ):
         with pytest.raises(InvalidParameter, match=words):
             machine_norm(Hinge(0), neighbors="replace_one", **given)

@@ -119,7 +119,7 @@ def test_of_several_sides_it_has_no_quantiles(released_field):
         with pytest.raises(InvalidParameter, match=r"Write \.marginal\(axis\)\."):
             asked()
     for wrong in (1.0, [1.0, 2.0, 3.0]):
-        with pytest.raises(InvalidParameter, match=r"write shape \(\.\.\., 2\)"):
+        with pytest.raises(InvalidParameter, match=r"must have shape \(\.\.\., 2\)"):
             g(wrong)
     turned = DensityFunction(
         released_field(

@@ -302,7 +302,7 @@ def test_a_machine_takes_the_penalty_of_the_mean():
     assert np.abs(np.array(read(asked)["value"]) - values).max() < 2.0**-9 * 2
     with pytest.raises(InvalidParameter, match="1 to 4096"):
         kernel_machine(x[:0], y[:0], x[:9], penalty=0.1, **given)
-    with pytest.raises(InvalidParameter, match="both of regularization and penalty"):
+    with pytest.raises(InvalidParameter, match="one of regularization and penalty; got both"):
         kernel_machine(x, y, x[:9], penalty=0.1, regularization=8, **given)
 
 

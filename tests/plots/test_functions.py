@@ -230,7 +230,7 @@ def test_quantiles_are_drawn_group_by_group(tmp_path):
         assert points.get_xdata().tolist() == release.columns["quantile"]
     count = table.count()
     other = ny.release(count, ny.Gaussian.calibrate(count.sensitivity, mu=1), ledger, entry="b")
-    with pytest.raises(InvalidParameter, match="a release of 'count' was to be drawn"):
+    with pytest.raises(InvalidParameter, match="got a release of 'count'"):
         plots.quantiles(other)
 
 

@@ -237,7 +237,7 @@ def test_keys_of_a_public_table(tmp_path):
             Keys.of_public(table, *columns)
     with pytest.raises(UnknownColumn, match="no column 'A'; close to it are 'a'"):
         Keys.of_public(table, "A")
-    with pytest.raises(InvalidTable, match=r"write Keys.tuples\(columns, rows\)"):
+    with pytest.raises(InvalidTable, match=r"for keys alone, Keys.tuples\(columns, rows\)"):
         Keys.of_public((None, "t"), "a")
     for none in (table.slice(0, 0), {"a": []}, {"a": [None]}):
         with pytest.raises(InvalidTable, match="no keys"):
