@@ -240,7 +240,7 @@ def test_keys_of_a_public_table(tmp_path):
     with pytest.raises(InvalidTable, match=r"for keys alone, Keys.tuples\(columns, rows\)"):
         Keys.of_public((None, "t"), "a")
     for none in (table.slice(0, 0), {"a": []}, {"a": [None]}):
-        with pytest.raises(InvalidTable, match="no keys"):
+        with pytest.raises(InvalidTable, match="must have at least one key"):
             Keys.of_public(none, "a")
     for cells, says in [([1, True], "mix bool and int"), ([0.5], "write whole numbers such as 1")]:
         with pytest.raises(InvalidTable, match=says):
