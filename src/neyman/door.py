@@ -190,7 +190,7 @@ def _check_questions(questions: Sequence[tuple[Aggregate, Mechanism]], ledger: o
         check_type("questions", pair, tuple, "a list of pairs, [(aggregate, mechanism), ...]")
         if len(pair) != 2:
             raise InvalidParameter(
-                f"questions has one of {len(pair)} things; write pairs, (aggregate, mechanism)"
+                f"questions must be pairs, (aggregate, mechanism); got a tuple of {len(pair)}"
             )
         _check_kinds(*pair, ledger)
     check_type("ledger", ledger, Ledger, "the ledger that pays, from Ledger.open(...)")

@@ -161,7 +161,7 @@ def test_the_three_caps(tmp_path, cap, curve):
         ),
         ("mu = 0.1", "mu = 0.1\nepsilon = 1", "one of them"),
         ("mu = 0.1", "", "give mu for Gaussian noise, epsilon"),
-        ('entry = "b"', 'entry = "a"', "stands twice"),
+        ('entry = "b"', 'entry = "a"', "is used twice"),
         ('ward = ["north", "south"]', "ward = [1.5]", "keys.wards.ward[0]: "),
         ("[data]", "[data", "cannot be used"),
     ],

@@ -227,7 +227,7 @@ def test_nothing_shown_is_an_answer_too(folder, capsys):
         (
             'by = "towns"',
             'by = "twns"',
-            r"which are declared, towns; got 'twns'. Write \[keys.twns\]",
+            r"which are declared, towns; got 'twns'. write \[keys.twns\]",
         ),
         (
             'by = "declared"',
