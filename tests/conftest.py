@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -184,45 +183,6 @@ class PostgresServer:
             check=True,
             timeout=300,
         )
-
-
-# What these show of a release changes with what is drawn: chance must not decide their tests.
-REPEATED = tuple(
-    f"tests/{room}/" for room in ("report", "session", "cli", "docs", "plots", "released")
-)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def seeded(request: pytest.FixtureRequest) -> Iterator[Callable[[str], None] | None]:
-    """Draw noise from a seed in the rooms that show what is drawn; elsewhere it is real."""
-    if not request.node.nodeid.startswith(REPEATED):
-        yield None
-        return
-    from neyman.mechanisms import OperatingSystem
-    from neyman.testing import SeededBits
-
-    source = SeededBits(0)
-
-    def seed(name: str) -> None:
-        nonlocal source
-        source = SeededBits(crc32(name.encode()))
-
-    seed(request.node.nodeid)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(OperatingSystem, "uint64", lambda _, n: source.uint64(n))
-        yield seed
-
-
-@pytest.fixture(autouse=True)
-def seeded_by_name(
-    request: pytest.FixtureRequest, seeded: Callable[[str], None] | None
-) -> Iterator[None]:
-    """Give a test draws of its own, whichever tests run before it."""
-    if seeded is not None:
-        seeded(request.node.nodeid)
-    yield
-    if seeded is not None:
-        seeded(request.node.parent.nodeid)
 
 
 @pytest.fixture(scope="session")

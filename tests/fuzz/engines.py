@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, ClassVar
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp
@@ -27,6 +28,7 @@ from neyman.tables._engines import (
 from neyman.tables._engines._duckdb_session import private_session
 from neyman.tables._engines._room import Room
 from neyman.tables._engines._spelling import Spelling
+from neyman.tables._sources._timestamps import in_microseconds, is_timestamp
 
 __all__ = ["Files", "Frames", "Held", "HeldPostgres", "SparkFrames", "World", "held", "serving"]
 
@@ -65,11 +67,14 @@ class Held(World):
 
     def place(self, data: Data) -> Places:
         arrow = {name: part.arrow() for name, part in data.items()}
-        self.current = {
-            name: table.rename_columns([f"c{i}" for i in range(table.num_columns)])
-            for name, table in arrow.items()
-        }
+        self.current = {name: _loaded(table) for name, table in arrow.items()}
         return {name: (table, name) for name, table in arrow.items()}
+
+
+def _loaded(table: pa.Table) -> pa.Table:
+    """As a frame is handed to DuckDB: timestamps in microseconds, columns by their places."""
+    columns = [in_microseconds(part) if is_timestamp(part.type) else part for part in table.columns]
+    return pa.table(columns, names=[f"c{i}" for i in range(table.num_columns)])
 
 
 @contextmanager

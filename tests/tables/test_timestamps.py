@@ -71,6 +71,17 @@ def test_what_no_year_has_is_null_and_fails_nowhere(unit, zone, kind, tmp_path):
     assert counted(table, W.year() == 2024) == [1]
 
 
+@pytest.mark.shows("timestamps")
+@pytest.mark.parametrize("kind", ["frame", "parquet", "duckdb"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_years_that_nanoseconds_cannot_count_are_read_alike(kind, unit, tmp_path):
+    moments = [datetime(year, 7, 4, 12, 30) for year in (1, 1500, 2024, 2500, 9999)]
+    cells = [(one - datetime(1970, 1, 1)) // timedelta(seconds=1) * UNITS[unit] for one in moments]
+    table = opened(kind, frame(unit, None, cells), tmp_path)
+    assert counted(table, *(moment == W for moment in moments)) == [1] * len(moments)
+    assert counted(table, W.hour() == 12, W.is_null(), W.year() < 1600) == [5, 0, 2]
+
+
 @pytest.mark.parametrize("kind", ["frame", "parquet", "duckdb"])
 def test_nanoseconds_before_1970_are_rounded_down(kind, tmp_path):
     table = opened(kind, frame("ns", None, [-1, -1000, 999]), tmp_path)

@@ -26,14 +26,18 @@ def _microseconds(value: Tree) -> Tree:
 
 
 def _coarse(unit: str) -> Cast:
-    """Of a coarser unit; what no microseconds count is out of range before it is converted."""
+    """Of a coarser unit; what no microseconds count is out of range before it is converted.
+
+    DuckDB would convert it to nanoseconds for EPOCH_US, and fail before 1677 and after 2262.
+    """
 
     def converted(value: Tree) -> Tree:
         low, high = (
             exp.Cast(this=sql.text(day), to=exp.DataType.build(unit, dialect="duckdb"))
             for day in (instant.FIRST, instant.LAST)
         )
-        found = sql.call("EPOCH_US", sql.clamped(low.copy(), value.copy(), high.copy()))
+        inside = sql.clamped(low.copy(), value.copy(), high.copy())
+        found = sql.call("EPOCH_US", sql.cast(inside, "TIMESTAMP"))
         return instant.between(value, low, high, instant.since_epoch(found))
 
     return converted
