@@ -32,6 +32,7 @@ from neyman.curves import (
     symmetric_hull,
     worst,
 )
+from neyman.curves._profiles._hull import hull_test
 from neyman.errors import InvalidParameter, RelationMismatch
 from neyman.numerics import Bracket
 from neyman.numerics._convex_cells import area_under, most_above
@@ -370,3 +371,17 @@ def test_known_curves_and_profiles_are_let_through():
         of_curve(f.beta, alphas=[k / 64 for k in range(65)], error=1e-9)
         of_profile(f.delta, epsilons=[k / 16 for k in range(80)], relative_error=1e-6)
         of_profile(f.delta, epsilons=[2, 0, 1], relative_error=1e-6)
+
+
+def test_a_hull_of_few_seldom_samples_holds_where_one_direction_tells_nothing():
+    """The contour of removing finds no tail at 0; that is no proof that alpha lies beyond it."""
+    f = poisson(gdp(1), 1e-4) ** 10
+    alpha = np.array([0.49, 0.7, 0.9])
+    found = hull_test(f.remove, f.add, alpha)
+    assert found is not None
+    for bracket in found:
+        assert np.all(bracket.lower <= bracket.upper)
+    missed, power = found
+    np.testing.assert_allclose(power.lower + missed.upper, 1, rtol=1e-12)
+    assert np.all(power.lower <= alpha + f.advantage(bracket=True).upper)
+    assert np.all(power.upper >= f.add.tpr_bracket(alpha).lower)

@@ -100,8 +100,12 @@ def _on_segment(
     np.maximum(beta.lower, (1 - line).lower, out=beta.lower)
     np.minimum(tpr.upper, line.upper, out=tpr.upper)
     contours = (contour_of(pair) for pair in pairs)
-    tails = [float(np.exp(c.log_p_above(zero)[0])) for c in contours if c is not None]
-    inside = (alpha >= min(tails) * (1 + 1e-9)) & (alpha <= max(tails) * (1 - 1e-9))
+    tails = [contour.p_above_bracket(zero) for contour in contours if contour is not None]
+    if not tails:
+        return np.zeros(alpha.shape, dtype=bool)
+    left = min(float(tail.upper[0]) for tail in tails)
+    right = max(float(tail.lower[0]) for tail in tails)
+    inside = (alpha >= left) & (alpha <= right)
     beta.upper[inside] = np.minimum(beta.upper, (1 - line).upper)[inside]
     tpr.lower[inside] = np.maximum(tpr.lower, line.lower)[inside]
     return inside

@@ -112,10 +112,9 @@ class ContourProfile:
             )
         )
 
-    def log_p_above(self, t: Array) -> Array:
-        """Return the middle of the bracket of the first."""
-        found = self._tail(self.law, P_ABOVE, t)
-        return middles((found, found, found, found)).p_above
+    def p_above_bracket(self, t: Array) -> Bracket:
+        """P(L > t)."""
+        return exp_outward(self._tail(self.law, P_ABOVE, t))
 
     def beta_bracket(self, alpha: Array) -> Bracket:
         """Q(L <= t) where P(L > t) = alpha."""
