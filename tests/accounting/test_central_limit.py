@@ -113,37 +113,47 @@ def told(found):
     return [getattr(found, name) for name in NAMES]
 
 
-def test_compositions_hulls_samples_and_chains():
-    """By the derivative of the curve, l(x) = log |f'(x)|, summed over a fine grid."""
-    sample = poisson(gdp(1), 0.1)
-    curves = [
+SAMPLE = poisson(gdp(1), 0.1)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
         bounded_range(1).remove,
-        sample.remove,
-        sample.add,
-        symmetric_hull(sample).remove,
+        SAMPLE.remove,
         worst(gdp(1), pure_dp(1)).remove,
-        best(gdp(1), pure_dp(1)).remove,
-        chain(laplace(0.5), pure_dp(1)).remove,
         subsample(laplace(1), 0.5).remove,
-    ]
+        *(
+            pytest.param(pair, marks=pytest.mark.soak)
+            for pair in (
+                SAMPLE.add,
+                symmetric_hull(SAMPLE).remove,
+                best(gdp(1), pure_dp(1)).remove,
+                chain(laplace(0.5), pure_dp(1)).remove,
+            )
+        ),
+    ],
+    ids=str,
+)
+def test_compositions_hulls_samples_and_chains(pair):
+    """By the derivative of the curve, l(x) = log |f'(x)|, summed over a fine grid."""
     # Even in the odds: fine where the loss is large.
     t = np.linspace(-16, 16, 4001)
     at = np.concatenate([[0.0], 1 / (1 + np.exp(-t)), [1.0]])
-    for pair in curves:
-        middle = pair.beta_bracket(at)
-        beta = (middle.lower + middle.upper) / 2
-        width = np.diff(at)
-        with np.errstate(divide="ignore"):
-            loss = np.log(np.maximum(-np.diff(beta) / width, 1e-300))
-        keep = (width > 1e-9) & (loss > -100)
-        kl = -np.sum((loss * width)[keep])
-        found = functionals(pair)
-        assert found.certified
-        assert found.finite
-        assert found.kl.value == pytest.approx(kl, rel=2e-3, abs=1e-6)
-        for name, k, c in (("kappa2", 2, 0), ("kappa3", 3, 0), ("kappa3_bar", 3, kl)):
-            seen = np.sum((np.abs(loss + c) ** k * width)[keep])
-            assert getattr(found, name).value == pytest.approx(seen, rel=2e-3, abs=1e-7), (pair, k)
+    middle = pair.beta_bracket(at)
+    beta = (middle.lower + middle.upper) / 2
+    width = np.diff(at)
+    with np.errstate(divide="ignore"):
+        loss = np.log(np.maximum(-np.diff(beta) / width, 1e-300))
+    keep = (width > 1e-9) & (loss > -100)
+    kl = -np.sum((loss * width)[keep])
+    found = functionals(pair)
+    assert found.certified
+    assert found.finite
+    assert found.kl.value == pytest.approx(kl, rel=2e-3, abs=1e-6)
+    for name, k, c in (("kappa2", 2, 0), ("kappa3", 3, 0), ("kappa3_bar", 3, kl)):
+        seen = np.sum((np.abs(loss + c) ** k * width)[keep])
+        assert getattr(found, name).value == pytest.approx(seen, rel=2e-3, abs=1e-7), (pair, k)
 
 
 def test_a_composition_adds_its_factors():

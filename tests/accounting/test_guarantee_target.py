@@ -168,6 +168,7 @@ def test_a_whole_profile_is_proved_to_lie_below_and_missed_beside(make, target):
     assert np.any(make(worse).log_delta(at, bracket=True).lower > goal.upper)
 
 
+@pytest.mark.soak
 def test_two_profiles_without_an_end_are_compared_where_an_end_is_written():
     with pytest.raises(
         InvalidParameter, match=r"positive delta at every epsilon.* approx_dp\(0, 1e-12\)"

@@ -119,7 +119,9 @@ def test_what_needs_no_tail_costs_what_it_did(curve):
     [
         rdp([(2, 0.1), (8, 0.5)]),
         pytest.param(dp_sgd(1, 0.01, 500) @ dp_sgd(2, 0.02, 300), marks=pytest.mark.soak),
-        without_replacement(gdp(1), records=1000, batch=10).curve,
+        pytest.param(
+            without_replacement(gdp(1), records=1000, batch=10).curve, marks=pytest.mark.soak
+        ),
         dp_sgd(1, 0.01, 500) @ gdp(0.2) @ laplace(0.1),
     ],
     ids=["statement", "phases", "without replacement", "mixed"],

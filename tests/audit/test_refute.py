@@ -98,6 +98,7 @@ def test_a_verdict_and_the_bounds_of_its_rule_agree():
         verdict.epsilon(-1)
 
 
+@pytest.mark.soak
 def test_bounds_keep_their_level_and_are_near():
     bounds = np.array([float(mu(*normal(s, 1000, 1), seed=s)) for s in range(40)])
     assert np.sum(bounds > 1) <= most_alarms(40, 0.05)

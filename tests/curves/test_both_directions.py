@@ -27,7 +27,12 @@ UNRELATED = [
 
 # A power is an error less than 1, so that one of the two is asked of each guarantee.
 @pytest.mark.parametrize(
-    ("f", "power"), list(zip(UNRELATED, (True, False, True), strict=True)), ids=str
+    ("f", "power"),
+    [
+        pytest.param(f, power, marks=pytest.mark.soak if place else ())
+        for place, (f, power) in enumerate(zip(UNRELATED, (True, False, True), strict=True))
+    ],
+    ids=str,
 )
 def test_beside_a_statement_neither_direction_is_forgotten(f, power):
     together = f @ zcdp(0.01)
@@ -57,6 +62,7 @@ def test_what_is_kept_does_not_depend_on_the_question_that_came_first():
     assert upper - lower < 1e-3 * upper
 
 
+@pytest.mark.soak
 def test_the_power_is_as_close_as_the_profile_it_is_read_from():
     line = piecewise([0, 0.01, 0.1, 0.5, 1], [1, 0.97, 0.85, 0.42, 0])
     f = poisson(line, 0.01) ** 1000

@@ -87,6 +87,7 @@ def test_steps_that_hardly_ever_see_a_record_are_counted(schedule, lower, upper)
     assert "counted hits" in found.method
 
 
+@pytest.mark.soak
 def test_the_lattice_narrows_a_small_delta_further_than_hits_do():
     curve = (poisson(gdp(1 / Fraction("0.6")), Fraction("1e-6")) ** 10**4).remove
     lower, upper = curve.delta(0.01, solver=Auto(tolerance=0.005), bracket=True)

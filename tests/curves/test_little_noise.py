@@ -48,7 +48,8 @@ def test_few_steps_that_show_a_record_lose_what_one_of_them_shows() -> None:
     assert seen * (1 - 1e-9) <= lower <= upper
 
 
-@pytest.mark.parametrize("size", [0.01, pytest.param(0.2, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("size", [0.01, 0.2])
 def test_a_test_of_any_size_finds_what_few_loud_steps_show(size: float) -> None:
     run = dp_sgd(noise_multiplier=0.01, sampling_probability=0.01, steps=9)
     seen = 1 - 0.99**9
@@ -57,6 +58,7 @@ def test_a_test_of_any_size_finds_what_few_loud_steps_show(size: float) -> None:
     assert upper - lower < 0.02
 
 
+@pytest.mark.soak
 def test_views_of_loud_steps_hold_what_a_simulation_finds() -> None:
     run = poisson(gdp(10), 0.5) ** 2
     # Both records sampled or one: sampling shows, so the mean over the steps is nearly exact.
@@ -85,8 +87,19 @@ def test_epsilon_of_the_worst_is_the_largest() -> None:
         assert found.upper == max(part.upper for part in parts)
 
 
-@pytest.mark.parametrize("noise", ["0.05", "0.06", "0.07", "0.0755", "0.083", "0.09", "0.1"])
-@pytest.mark.parametrize("q", ["1.5e-4", "0.01", "0.998"])
+@pytest.mark.parametrize(
+    ("noise", "q"),
+    [
+        ("0.05", "1.5e-4"),
+        ("0.0755", "0.01"),
+        ("0.1", "0.998"),
+        *(
+            pytest.param(noise, q, marks=pytest.mark.soak)
+            for noise in ("0.06", "0.07", "0.083", "0.09")
+            for q in ("1.5e-4", "0.01", "0.998")
+        ),
+    ],
+)
 def test_one_replaced_record_is_seen_no_more_often_than_it_is_sampled(noise: str, q: str) -> None:
     """The total variation is at most q; where the loss is flat its zero has no one place."""
     step = dp_sgd(

@@ -61,7 +61,7 @@ def epsilon(event, relation) -> float:
         *((make, relation) for make in (dpsgd, banded) for relation in (ADD, REPLACE, SPECIAL)),
         # The same step, of which fewer show as much.
         pytest.param(truncated, ADD, marks=pytest.mark.soak),
-        (truncated_banded, ADD),
+        pytest.param(truncated_banded, ADD, marks=pytest.mark.soak),
     ],
 )
 def test_poisson_samples_are_at_most_what_pld_proves(make, relation):
@@ -72,6 +72,7 @@ def test_poisson_samples_are_at_most_what_pld_proves(make, relation):
     assert 0.98 * peer <= found <= peer
 
 
+@pytest.mark.soak
 def test_truncated_samples_of_places_lose_much_less():
     """A special record is drawn like any other, so that no choice depends on the data.
 
@@ -125,6 +126,7 @@ def test_batches_of_a_fixed_size():
     assert peer < 0.25 * attained.epsilon(DELTA)
 
 
+@pytest.mark.soak
 def test_batches_of_a_fixed_size_with_concentrated_noise():
     """The event's rho is of one record replaced, as it stands; the noise that it stands for is not.
 
@@ -146,7 +148,7 @@ def test_batches_of_a_fixed_size_drawn_with_replacement():
 
 
 def test_dp_accounting_calibrates_each_of_them():
-    for make in (dpsgd, banded, truncated_banded):
+    for make in (dpsgd, banded):
         found = dp_accounting.calibrate_dp_mechanism(NeymanAccountant, make, 1.0, DELTA, tol=1e-4)
         curve = from_dp_event(make(found), neighbors=ADD)
         assert (

@@ -86,6 +86,7 @@ def askew(correlation, number, seed, lower=0.0):
     return lower + 5 + np.random.default_rng(seed).multivariate_normal([0, 0], cloud, number)
 
 
+@pytest.mark.soak
 def test_a_cloud_that_is_narrow_across_is_read_along_it(released_field):
     """2,000 records of correlation 0.99: nearer than a plain estimate with their covariance."""
     from scipy.stats import gaussian_kde

@@ -154,13 +154,13 @@ def test_the_waves_of_the_domain_are_read_off_a_shorter_circle(place):
 
 
 def test_the_noise_of_each_wave_is_that_of_its_formula():
-    """Of 400 releases: the mean ratio of 20 waves is known to 1.6 %, of 200 to 0.5 %.
+    """Of 150 releases: the mean ratio of 20 waves is known to 2.6 %, of 200 to 0.8 %.
 
     The noise of the real parts alone, without a window, is twice that.
     """
     random = np.random.default_rng(1)
     sums = FINE.sums(np.ones(FINE.nodes, np.int64))
-    noise = np.rint(random.normal(0, 2**30, (400, sums.size))).astype(np.int64)
+    noise = np.rint(random.normal(0, 2**30, (150, sums.size))).astype(np.int64)
     noise[:, 0] = 0
     values = []
     for moved in noise:
@@ -168,11 +168,11 @@ def test_the_noise_of_each_wave_is_that_of_its_formula():
         coefficients = Coefficients.of(f, folded=True)
         values.append(coefficients.values)
     ratio = np.var(values, axis=0)[1:] / coefficients.noise[1:]
-    assert abs(ratio[:20].mean() - 1) < 0.07
+    assert abs(ratio[:20].mean() - 1) < 0.11
     alone = (2.0**30 / (coefficients.count * FINE.amplitudes[1:])) ** 2
     assert 1.6 < (alone[:200] / coefficients.noise[1:201]).mean() < 2.3
     for first in range(20, ratio.size - 200, 200):
-        assert abs(ratio[first : first + 200].mean() - 1) < 0.025
+        assert abs(ratio[first : first + 200].mean() - 1) < 0.04
 
 
 @pytest.mark.parametrize("outside", ["count", "drop"])

@@ -79,6 +79,7 @@ def test_noise_intervals_hold_what_these_records_have(released, case, draws):
     assert (inside / draws >= least(draws)).all()
 
 
+@pytest.mark.soak
 def test_intervals_without_sampling_are_caught(released):
     """The twin of the first test: noise intervals, taken for those of the population."""
     inside, draws = np.zeros(2), 40

@@ -347,6 +347,7 @@ def noise_covered(reading, seeds):
     return covered
 
 
+@pytest.mark.soak
 def test_a_noise_band_holds_the_reading_without_noise():
     """Of 15 at least 10: fewer by chance with probability 6e-5; seeded."""
     assert noise_covered(READINGS[1], range(15)) >= 10

@@ -55,7 +55,15 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize(
-    ("number", "mu"), [(300, 2), (3000, 0.5), (30_000, 0.1), (300_000, 0.5), (300_000, 2)]
+    ("number", "mu"),
+    [
+        (300, 2),
+        (3000, 0.5),
+        *(
+            pytest.param(*at, marks=pytest.mark.soak)
+            for at in ((30_000, 0.1), (300_000, 0.5), (300_000, 2))
+        ),
+    ],
 )
 def test_it_is_right_within_its_noise_and_no_worse_than_the_best_window(name, number, mu):
     """Where 98 per cent of the records are; the window is tuned on the true curve."""

@@ -133,7 +133,9 @@ def test_the_curve_is_a_survival_curve_whatever_the_noise(trial):
         assert 0 < curve.until <= 10
 
 
-@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize(
+    "neighbors", ["add_remove", pytest.param("replace_one", marks=pytest.mark.soak)]
+)
 def test_the_noise_of_the_number_at_risk_is_as_stated(trial, neighbors):
     """Over 100 releases; a chi-square of 100 is above 180 with probability 2e-6."""
     at = np.array([2.0, 5.0, 8.0])
@@ -310,6 +312,7 @@ def binned(times, observed, *, bins, mu, generator, at):
     return np.interp(at, ends, np.append(1, np.cumprod(1 - hazard)))
 
 
+@pytest.mark.soak
 def test_up_to_its_end_it_errs_less_than_the_best_bins():
     """Means of 16 releases, root mean square and greatest error; the twin has 40 bins."""
     at, numbers = np.linspace(0, 10, 161), (6, 8, 12, 16, 24, 40)
@@ -468,7 +471,9 @@ def test_the_log_rank_test_is_that_of_mantel_without_noise():
     assert "2 groups" in found.of
 
 
-@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize(
+    "neighbors", ["add_remove", pytest.param("replace_one", marks=pytest.mark.soak)]
+)
 def test_groups_of_equal_hazards_are_told_apart_as_seldom_as_it_says(neighbors):
     """Of 60 pairs at 5 %, more than 10 are rejected with probability 1e-4.
 
@@ -534,7 +539,9 @@ def aalen_johansen(times, cause, which, at):
     return np.array(found)
 
 
-@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize(
+    "neighbors", ["add_remove", pytest.param("replace_one", marks=pytest.mark.soak)]
+)
 def test_without_noise_incidences_are_those_of_aalen_and_johansen(causes, neighbors):
     curve = curve_of(*causes, mu=None, causes=2, neighbors=neighbors)
     at = np.linspace(0, 9.5, 30)

@@ -115,6 +115,7 @@ def law_of(f, masses, at):
     return c, np.cos(np.multiply.outer(waves, moved)) @ masses
 
 
+@pytest.mark.soak
 def test_bands_of_heaped_values_hold_the_law_blurred_by_the_kernel(released):
     """Of 30 of level 0.95 at least 26: 25 or fewer have a chance of 0.003. A twin must fail.
 

@@ -508,7 +508,7 @@ def test_a_lost_allowance_is_found(opened, home):
 @pytest.mark.parametrize(
     ("weaker", "step"),
     [
-        (poisson(gdp(0.7), 0.02), poisson(gdp(1), 0.03)),
+        pytest.param(poisson(gdp(0.7), 0.02), poisson(gdp(1), 0.03), marks=pytest.mark.soak),
         (poisson(laplace(0.5), 0.1), poisson(laplace(0.6), 0.2)),
         (poisson(gdp(1), 0.1).swap(), poisson(gdp(1), 0.2).swap()),
     ],
