@@ -9,7 +9,8 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 .DEFAULT_GOAL := help
 .PHONY: help demo gallery test soak lint types notebooks docs site bench dist clean
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# What is used is compiled when it is first imported; to compile all of it takes a minute.
+INSTALL := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
