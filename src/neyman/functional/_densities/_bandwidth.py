@@ -141,7 +141,7 @@ def select_bandwidth(function: ReleasedFunction | ReleasedField) -> float | tupl
     """Return the bandwidth of least estimated error of the density: free post-processing.
 
     That of the Gaussian kernel which `DensityFunction` has among its readings, by the same estimate
-    (`docs/theory/functions.md`); an end at which the density is not 0 is no jump to it.
+    (`docs/theory/density_estimates.md`); an end at which the density is not 0 is no jump to it.
 
     Args:
         function: a `ReleasedFunction` or `ReleasedField`; its own bandwidth plays no part.
