@@ -1,7 +1,7 @@
 """How late flights arrive: the whole curve for the price of one of its points."""
 
 import numpy as np
-from common import PUBLIC, flights, label, ledger, save
+from common import PUBLIC, finding, flights, label, ledger, save
 
 import neyman as ny
 from neyman import functional, plots
@@ -40,7 +40,15 @@ def loss(shares: np.ndarray) -> np.ndarray:
     return np.sum((shares - truth) ** 2, axis=-1)
 
 
-for name, values, records in (("arrival_delays", delays, 300_000), ("few_delays", few, 1000)):
+for name, values, records, shown in (
+    (
+        "arrival_delays",
+        delays,
+        300_000,
+        "Of 320,000 flights the private density lies on the true one",
+    ),
+    ("few_delays", few, 1000, "Of 1,000 flights the band says how little the tail tells"),
+):
     f = release(values, records)
     found = f.ppf([0.1, 0.5, 0.9])
     print(f"{f.count:.0f} flights (noise {f.count_sd:.1f}), mean delay {f.mean():.2f} min")
@@ -49,6 +57,7 @@ for name, values, records in (("arrival_delays", delays, 300_000), ("few_delays"
     picture = plots.density(f)
     axes = picture.axes[0]
     axes.stairs(truth, minutes, fill=True, label="true, all flights (public data)", **PUBLIC)
+    finding(axes, shown)
     label(axes, "arrival delay, minutes", "share of flights per minute")
     save(picture, name)
 print("truly before", *np.quantile(known, [0.1, 0.5, 0.9]))

@@ -1,7 +1,7 @@
 """Electricity in Italy, hour by hour: the mean of 1,096 daily curves, in winter and in summer."""
 
 import numpy as np
-from common import PUBLIC, data, label, ledger, save
+from common import PUBLIC, data, finding, label, ledger, save
 
 import neyman as ny
 from neyman import functional
@@ -21,11 +21,14 @@ def days() -> np.ndarray:
 
 table, hours = days(), np.arange(24.0)
 loads, season = table[:, :24], table[:, 24]  # which season a day is in is public, and how many
-seasons = (("October to March", 1, PALETTE[0]), ("April to September", 2, PALETTE[1]))
+seasons = (
+    ("October to March", 1, PALETTE[0], "o-"),
+    ("April to September", 2, PALETTE[1], "s--"),
+)
 paid = ledger(mu=0.5, unit="one day", neighbors="replace_one")
 picture = figure(6.4, 3.6)
 axes = clean(picture.add_subplot())
-for name, number, colour in seasons:
+for name, number, colour, line in seasons:
     curves = loads[season == number]
     query = functional.curve_mean(
         curves,
@@ -45,7 +48,8 @@ for name, number, colour in seasons:
     print(f"  noise {np.mean(columns['stddev']):.3f}, from days to days {np.mean(varies):.3f}")
     axes.plot(hours, known, linewidth=4, label="_" * (number - 1) + "true (public data)", **PUBLIC)
     axes.fill_between(hours, columns["lower"], columns["upper"], color=colour, alpha=0.25, lw=0)
-    axes.plot(hours, mean, ".-", color=colour, linewidth=1.2, label=f"private, {name}")
+    axes.plot(hours, mean, line, color=colour, linewidth=1.2, ms=3.5, label=f"private, {name}")
 axes.set(xticks=range(0, 24, 3), xlim=(0, 23))
+finding(axes, "In winter the evening peak is higher and earlier")
 label(axes, "hour of the day", "load, in standard deviations of the day")
 save(picture, "daily_loads")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from common import PUBLIC, data, label, ledger, save
+from common import PUBLIC, data, finding, label, ledger, save
 
 import neyman as ny
 from neyman import functional
@@ -55,10 +55,12 @@ axes.plot(
     (level + slope * x)[known],
     color=TRUTH,
     linewidth=1,
+    linestyle="--",
     label="straight line without privacy (public data)",
 )
 axes.set(xscale="log", xlim=(316, 3162), ylim=(0, 1))
 axes.set_xticks([400, 600, 1000, 2000, 3000], ["400", "600", "1000", "2000", "3000"], minor=False)
 axes.minorticks_off()
+finding(axes, "The straight line without privacy lies within the band")
 label(axes, "income, francs a year", "share spent on food")
 save(picture, "engel")

@@ -1,5 +1,7 @@
 """Departures around the clock: a circle has no ends. And where a histogram is better."""
 
+from textwrap import fill
+
 import numpy as np
 import pandas as pd
 from common import PUBLIC, finding, flights, label, ledger, save
@@ -68,7 +70,8 @@ save(picture, "hours")
 picture = plots.density(planned)
 axes = picture.axes[0]
 picture.set_size_inches(6.4, 3.2)
-axes.texts[0].set_position((0.02, 0.58))  # below the legend
+note = axes.texts[0]  # beside the legend, above the peaks
+note.set(position=(0.02, 0.86), text=fill(note.get_text().replace("\n", " "), 30))
 bars, edges = true(scheduled)
 axes.stairs(bars, edges, fill=True, label="true, 5 minutes a bar (public data)", **PUBLIC)
 axes.set(xlim=(6, 10), xticks=range(6, 11), ylim=(-0.01, 0.9))

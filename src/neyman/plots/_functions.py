@@ -244,7 +244,9 @@ def draw_density(
     if function.unresolved is not None:
         inches = float(axes.bbox.width / axes.figure.dpi)
         why = fill(function.unresolved.partition(";")[0], max(int(_PER_INCH * inches), _SHORTEST))
-        axes.text(0.02, 0.98, why, transform=axes.transAxes, va="top", color=INK, fontsize=8)
+        note = axes.text(0.02, 0.98, why, transform=axes.transAxes, va="top", color=INK, fontsize=8)
+        # The peaks of heaped values reach up to it.
+        note.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2})
     if label is not None:
         axes.set_xlabel(words(label), color=INK)
 
@@ -339,7 +341,9 @@ def _draw(
     axes.plot(noise.x[kept], noise.estimate[kept], color=ACCENT, linewidth=1.6, label=name)
     if truth is not None:
         known = np.asarray(truth(noise.x))
-        axes.plot(noise.x, known, color=TRUTH, linewidth=1, label="true (public data)")
+        axes.plot(
+            noise.x, known, color=TRUTH, linewidth=1, linestyle="--", label="true (public data)"
+        )
 
 
 def _kept(*curves: Array) -> npt.NDArray[np.intp]:
