@@ -9,32 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # Not yet in plain English: a folder, or a page.
-APART = (
-    "decisions",
-    "theory/allocation.md",
-    "theory/calculus.md",
-    "theory/composition.md",
-    "theory/gaussian_processes.md",
-    "theory/mean.md",
-    "theory/moments.md",
-    "theory/reconstruction.md",
-    "theory/renyi.md",
-    "theory/rounding.md",
-    "theory/sampling.md",
-    "theory/unknown_groups.md",
-)
 LISTS = ("theory.md", "decisions/README.md", "notebooks/README.md")
-PAGES = [
-    ROOT / "README.md",
-    *(
-        page
-        for page in sorted(DOCS.rglob("*.md"))
-        if not page.relative_to(DOCS).as_posix().startswith(APART)
-    ),
-]
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 # Pages for contributors speak of rooms and doors.
 FOR_USERS = [p for p in PAGES if p.parent.name != "contributing" and p.stem != "how_it_works"]
-HOWTOS = sorted((DOCS / "howto").glob("*.md"))
 BULLET, SENTENCE, BARE = 90, 45, 0.05
 # What is written from the source is its own words.
 CODE = re.compile(r"```.*?```|<!-- keys.*?<!-- end of keys -->|`[^`\n]*`", re.DOTALL)
@@ -106,7 +84,7 @@ def test_a_long_bullet_is_found():
     assert len(long(bullets(text), BULLET)) == 1
 
 
-@pytest.mark.parametrize("page", HOWTOS, ids=name)
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_no_sentence_is_long(page):
     assert long(sentences(page.read_text(encoding="utf-8")), SENTENCE) == []
 
