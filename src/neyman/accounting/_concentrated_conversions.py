@@ -1,8 +1,8 @@
 """Closed conversions of concentrated privacy to (epsilon, delta), under their authors' names.
 
-Each is Mironov's at its best order, or a little better; `zcdp(rho).epsilon(delta)`, and likewise of
-`cdp` and `tcdp`, convert optimally and are never above. All round up, and take rho and tau in
-[2^-1000, 2^1000], mu of at least 0, delta in [2^-1000, 1], any finite epsilon.
+Each is Mironov's conversion at its best order, or slightly better. `zcdp(rho).epsilon(delta)`
+converts optimally and is never above these; likewise `cdp` and `tcdp`. All round up. They take rho
+and tau in [2^-1000, 2^1000], mu of at least 0, delta in [2^-1000, 1] and any finite epsilon.
 """
 
 import math
@@ -38,8 +38,9 @@ def bun_steinke_epsilon(rho: Real, delta: Real) -> float:
 def bun_steinke_delta(rho: Real, epsilon: Real) -> float:
     """Return e^(-(epsilon - rho)^2 / 4 rho) min{1/c, 2/(c + sqrt(c^2 + 4/(pi rho)))}.
 
-    For epsilon >= rho, c = 1 + (epsilon - rho)/(2 rho): the integral of e^(epsilon - x) times the
-    tail at x, by two bounds of Mills' ratio. Below rho it is 1.
+    This holds for epsilon >= rho, with c = 1 + (epsilon - rho)/(2 rho). It is the integral of
+    e^(epsilon - x) times the tail at x, by two bounds of Mills' ratio. For epsilon < rho the result
+    is 1.
 
     Source: Bun and Steinke (2016), lemma 3.6.
 
@@ -50,7 +51,7 @@ def bun_steinke_delta(rho: Real, epsilon: Real) -> float:
     simple = truncated_delta(rate, math.inf, size)
     if size < rate:
         return simple
-    # The share falls in c, whose square is to be a double.
+    # The share falls in c; a smaller c keeps its square within the doubles.
     c = Interval.of(min((size + rate) / (2 * rate), Fraction(2) ** 500))
     share = (1 / c).smaller(2 / (c + (c.squared() + 4 / (PI * Interval.of(rate))).sqrt()))
     return min(float((share * simple).upper), simple)
@@ -70,9 +71,10 @@ def dwork_rothblum_epsilon(mu: Real, tau: Real, delta: Real) -> float:
 
 
 def dwork_rothblum_delta(mu: Real, tau: Real, epsilon: Real) -> float:
-    """Return e^(-t^2/2), t = (epsilon - mu)/tau, for (mu, tau)-CDP; 1 where t < 0.
+    """Return e^(-t^2/2), t = (epsilon - mu)/tau, for (mu, tau)-CDP; 1 if t < 0.
 
-    Q(L >= mu + t tau) <= e^(-t^2/2) holds for t >= 0 only, and bounds delta, as probabilistic DP.
+    Q(L >= mu + t tau) <= e^(-t^2/2) holds for t >= 0 only. It bounds delta because probabilistic DP
+    implies (epsilon, delta)-DP.
 
     Source: Dwork and Rothblum (2016), section 2.
     """
@@ -84,8 +86,8 @@ def dwork_rothblum_delta(mu: Real, tau: Real, epsilon: Real) -> float:
 def truncated_epsilon(rho: Real, omega: Real, delta: Real) -> float:
     """Return rho + 2 sqrt(rho log(1/delta)), or rho omega + log(1/delta)/(omega - 1), for tCDP.
 
-    The second where log(1/delta) > (omega - 1)^2 rho, so that the best order is beyond omega, which
-    is above 1 and may be infinite.
+    The second applies if log(1/delta) > (omega - 1)^2 rho, so that the best order is above omega.
+    omega is above 1 and may be infinite.
 
     Source: Bun, Dwork, Rothblum and Steinke (2018), lemma 6.
 
@@ -96,13 +98,15 @@ def truncated_epsilon(rho: Real, omega: Real, delta: Real) -> float:
     need = Fraction(float(_log_inverse(delta).upper))
     if largest is None or need <= (largest - 1) ** 2 * rate:
         size = Interval.of(rate)
-        # Two roots: the product can leave the doubles.
+        # Two roots, because the product can leave the doubles.
         return float((size + 2 * size.sqrt() * Interval.of(need).sqrt()).upper)
     return _up(rate * largest + need / (largest - 1))
 
 
 def truncated_delta(rho: Real, omega: Real, epsilon: Real) -> float:
-    """Return e^((a-1)(rho a - epsilon)) at the best a in [1, omega]: (epsilon + rho) / (2 rho).
+    """Return e^((a-1)(rho a - epsilon)) at the best order a in [1, omega] for tCDP.
+
+        a = (epsilon + rho) / (2 rho), moved into [1, omega]
 
     Source: Bun, Dwork, Rothblum and Steinke (2018), lemma 6.
     """
@@ -115,7 +119,7 @@ def truncated_delta(rho: Real, omega: Real, epsilon: Real) -> float:
 
 
 def _exp_up(exponent: Fraction) -> float:
-    """Return e^x rounded up, at most 1; the exponent is exact until here."""
+    """Return e^x rounded up, at most 1; the exponent is exact."""
     near = min(max(exponent, Fraction(-1000)), Fraction(0))
     return min(float(exp(Interval.of(near)).upper), 1.0)
 
