@@ -30,7 +30,7 @@ _CLOSE = Fraction(1, 2**30)
 
 
 class CorrelatedNoise(ABC):
-    """The matrix mechanism: a matrix C, of which C G + Z is released, Z independent N(0, sigma^2).
+    """The matrix mechanism: it releases C G + Z for a matrix C, Z independent N(0, sigma^2).
 
     Row t of G is the contribution of step t, a vector with norm at most 1 for each record in it.
     The training uses A G + A C^-1 Z: each step is given its row of C^-1 Z as noise.

@@ -100,7 +100,7 @@ class SQLiteTables(Tables):
         yield from differing(_MADE, self._present())
 
     def added(self) -> set[tuple[str, str]]:
-        """Return kind and name of added objects, whether the tables have this or an older format."""
+        """Return kind and name of added objects, for tables of this or an older format."""
         return {part[:2] for part in self._present()} - {part[:2] for part in _MADE}
 
     def _present(self) -> Iterator[tuple[str, str, str]]:
