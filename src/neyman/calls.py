@@ -65,8 +65,9 @@ def _sentence(function: Callable[..., object], places: int, names: list[str]) ->
             meant = f"; did you mean {near[0]}?" if near else "."
             return f"{called}() has no argument {name!r}{meant} {how}"
     if places > len(by_place):
-        most = "one" if len(by_place) == 1 else len(by_place) or "none"
-        return f"{called}() was given {places} arguments without names and takes {most}. {how}"
+        most = len(by_place)
+        many = {0: "no arguments", 1: "one argument"}.get(most, f"{most} arguments")
+        return f"{called}() takes {many} without names; got {places}. {how}"
     for name in by_place[:places]:
         if name in names:
             return f"{called}() got {name} twice, by its place and by its name. {how}"

@@ -30,7 +30,7 @@ def check_target(
     place = path.resolve()
     if place in {other.resolve() for other in inputs} or (place.is_file() and not ours(place)):
         raise InvalidParameter(
-            f"{option} {path} is a file that is no {word}; write a path where none lies"
+            f"{option} must not replace a file that is no {word}; got {path}. Write another path"
         )
     if place.is_dir():
         raise InvalidParameter(f"{option} {path} is a folder; write the path of a file in it")

@@ -226,18 +226,18 @@ class _Trials:
     def refusal(self, searched: str) -> InvalidParameter:
         """Return the error for a search that did not find both sides, with the reason if known."""
         if not self.met and not self.missed:
-            what = "nothing is proved about the target"
+            what = "neither is proved for any parameter"
         elif self.met:
             largest = self.axis.parameter(max(self.met))
             what = (
-                f"every parameter tried meets it, {largest!r} as well: none is proved to miss it, "
-                "so none is the last to meet it"
+                f"every parameter tried meets it, {largest!r} as well, and none is proved to miss "
+                "it"
             )
         else:
             what = f"no parameter meets the target{self._reason()}"
         return InvalidParameter(
-            f"{self.name} was asked, and {searched} {what}; "
-            "write another target, or other bounds: within=(low, high)"
+            f"calibrate needs a parameter that meets {self.name} and one that misses it; "
+            f"{searched}, {what}. Write another target, or other bounds: within=(low, high)"
         )
 
     def _reason(self) -> str:
@@ -295,7 +295,7 @@ def _inside(trials: _Trials, low: float, high: float) -> tuple[float, float]:
             power *= 2
     trials.look_between()
     if not (trials.met and trials.missed):
-        raise trials.refusal(f"within=({low:g}, {high:g})")
+        raise trials.refusal(f"in within=({low:g}, {high:g})")
     return trials.nearest()
 
 

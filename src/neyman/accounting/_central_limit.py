@@ -71,7 +71,7 @@ class CentralLimitBand:
         """
         given = np.asarray(alpha, dtype=np.float64)
         if not np.all((given >= 0) & (given <= 1)):
-            raise InvalidParameter(f"alpha={alpha!r} leaves [0, 1]; write numbers in it")
+            raise InvalidParameter(f"alpha must be in [0, 1]; got {alpha!r}")
         at, kept = Interval.decimal(given), 1 - _ends(self.failure)
         # f_{0,d} ⊗ f is (1 - d) f(alpha / (1 - d)).
         return (self._core((at / kept).clip(0.0, 1.0)) * kept).smaller(1 - at).clip(0.0, 1.0)
@@ -281,8 +281,8 @@ def _chi_squares(cores: Pairs) -> float:
 def _checked(steps: Sequence[tuple[_Curve, int]]) -> Sequence[tuple[_Curve, int]]:
     if any(count < 0 or count != int(count) for _, count in steps):
         raise InvalidParameter(
-            f"steps={steps!r:.200} holds a count that is no whole number of at least 0; "
-            "write [(curve, count), ...]"
+            "steps must be pairs of a curve and a whole number of at least 0; got "
+            f"{steps!r:.200}. Write [(curve, count), ...]"
         )
     return steps
 

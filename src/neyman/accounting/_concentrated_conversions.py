@@ -132,7 +132,7 @@ def _log_inverse(delta: Real) -> Interval:
     """Return log(1/delta)."""
     share = exact(delta, "delta")
     if not 0 < share <= 1:
-        raise InvalidParameter(f"delta={text(share)} leaves (0, 1]; write a probability above 0")
+        raise InvalidParameter(f"delta must be above 0 and at most 1; got {text(share)}")
     return (-log(Interval.of(ordinary(share, "delta")))).larger(0)
 
 
@@ -143,6 +143,6 @@ def _order(omega: Real) -> Fraction | None:
     largest = exact(omega, "omega")
     if not largest > 1:
         raise InvalidParameter(
-            f"omega={text(largest)} leaves no order above 1; write one above 1, or infinity"
+            f"omega must be above 1; got {text(largest)}. Write a larger order, or infinity"
         )
     return largest

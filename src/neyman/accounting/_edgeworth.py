@@ -86,7 +86,7 @@ class Edgeworth:
     def beta(self, alpha: float) -> Estimate:
         """Estimate f(alpha), at the threshold where the false positive rate is alpha."""
         if not 0 < alpha < 1:
-            raise InvalidParameter(f"alpha={alpha!r} leaves (0, 1); write a number in it")
+            raise InvalidParameter(f"alpha must be strictly between 0 and 1; got {alpha!r}")
         center, spread = self.under_p[0], math.sqrt(self.under_p[1])
         low, high = center - 12 * spread, center + 12 * spread
         for _ in range(200):

@@ -116,9 +116,7 @@ def _poisson_sampled(event: Any, neighbors: Relation) -> Opened:
     """
     probability = exact(event.sampling_probability, "sampling_probability")
     if not 0 <= probability <= 1:
-        raise InvalidParameter(
-            f"sampling_probability={text(probability)} leaves [0, 1]; write a probability"
-        )
+        raise InvalidParameter(f"sampling_probability must be in [0, 1]; got {text(probability)}")
     if probability in (0, 1):
         return Opened(parts=((event.event, int(probability)),))
     sampling = poisson_replace if neighbors == "replace_one" else poisson
@@ -401,9 +399,8 @@ def _largest_change(neighbors: Relation) -> int:
 def _only(relation: Neighbors, event: object, neighbors: Relation) -> None:
     if neighbors != relation and (relation, neighbors) != ("add_remove", "replace_special"):
         raise RelationMismatch(
-            f"a {type(event).__name__} was read under {neighbors!r}, and its guarantee is known "
-            f"under {relation!r} only; write neighbors={relation!r}, if this is the relation that "
-            "the rest of the tree is meant for"
+            f"the guarantee of a {type(event).__name__} is known only under {relation!r}; got "
+            f"{neighbors!r}. Write neighbors={relation!r} if this is the relation of the whole tree"
         )
 
 
@@ -423,6 +420,6 @@ def _all_or_nothing(precision: Fraction | None) -> Opened:
 def _unknown(name: str) -> InvalidParameter:
     known = ", ".join(sorted(_ROWS))
     return InvalidParameter(
-        f"a {name} was found, which is not known here; known are {known}. "
-        "Write the trade-off function of what was run, and compose it with @"
+        f"an event must be one of {known}; got a {name}. Write the trade-off function of what "
+        "was run, and compose it with @"
     )

@@ -163,7 +163,7 @@ def _divergences(source: Divergence) -> Callable[[Array], Array]:
 def _number(value: float, name: str, low: float, high: float) -> Array:
     number = float(value)
     if not low <= number <= high:
-        raise InvalidParameter(f"{name}={value!r} leaves [{low:g}, {high:g}]; write a number in it")
+        raise InvalidParameter(f"{name} must be in [{low:g}, {high:g}]; got {value!r}")
     return np.asarray(number)
 
 
@@ -202,7 +202,5 @@ def _over_orders(
 def _listed(orders: npt.ArrayLike) -> Array:
     points = np.atleast_1d(np.asarray(orders, dtype=np.float64))
     if points.size == 0 or not np.all(points >= 1):
-        raise InvalidParameter(
-            f"orders={orders!r} holds one below 1, or none; write orders of at least 1"
-        )
+        raise InvalidParameter(f"orders must be one or more numbers of at least 1; got {orders!r}")
     return points

@@ -174,7 +174,7 @@ def without_replacement_rdp(
 def _share(value: Fraction, name: str) -> Fraction:
     """Return 0, 1 or a number that is far from both; a larger share has a larger loss."""
     if not 0 <= value <= 1:
-        raise InvalidParameter(f"{name}={text(value)} leaves [0, 1]; write a probability")
+        raise InvalidParameter(f"{name} must be in [0, 1]; got {text(value)}")
     if 0 < value < _LEAST_SHARE:
         bits = value.numerator.bit_length() - value.denominator.bit_length()
         raise InvalidParameter(

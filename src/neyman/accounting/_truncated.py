@@ -86,7 +86,7 @@ def truncated_poisson(
     p = exact(sampling_probability, "sampling_probability")
     n, size = whole_number(records, "records", least=1), whole_number(most, "most", least=1)
     if not 0 < p <= 1:
-        raise InvalidParameter(f"sampling_probability={text(p)} leaves (0, 1]; write a probability")
+        raise InvalidParameter(f"sampling_probability must be above 0 and at most 1; got {text(p)}")
     if dropped not in ("at_random", "by_any_rule"):
         raise InvalidParameter(
             f"dropped={dropped!r} must be a rule that is known; write 'at_random' or 'by_any_rule'"
@@ -162,7 +162,7 @@ def truncated_poisson_places(
     p = exact(sampling_probability, "sampling_probability")
     n, size = whole_number(places, "places", least=1), whole_number(most, "most", least=1)
     if not 0 < p <= 1:
-        raise InvalidParameter(f"sampling_probability={text(p)} leaves (0, 1]; write a probability")
+        raise InvalidParameter(f"sampling_probability must be above 0 and at most 1; got {text(p)}")
     plain = poisson(f, p)
     if size >= n:
         return plain
@@ -222,7 +222,7 @@ def _tail(over: Fraction, under: Fraction) -> Fraction:
 
 def _all_lost(f: TradeOff, size: int, n: int, p: Fraction) -> UnsupportedComposition:
     return UnsupportedComposition(
-        f"{f} on a Poisson sample of {text(p)} of {n} records cut off at {size} by any rule was "
-        "asked, and what is proved then charges the chance of so large a batch, which is not "
-        f"small. Write a largest size well above {math.ceil(n * p)}, or dropped='at_random'"
+        "with dropped='by_any_rule' the probability of a full batch is charged, so full batches "
+        f"must be rare; got {f} on a Poisson sample of {text(p)} of {n} records, cut off at "
+        f"{size}. Write a largest size well above {math.ceil(n * p)}, or dropped='at_random'"
     )

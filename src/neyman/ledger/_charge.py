@@ -101,7 +101,7 @@ class Ask:
         if self.cost.cost > remaining.cost and self.cost.delta > remaining.delta:
             instead = "more noise and a smaller delta"
         raise BudgetExceeded(
-            f"entry {self.asked.entry!r} with {brief(str(self.asked.curve))} asks "
+            f"entry {self.asked.entry!r} with {brief(str(self.asked.curve))} costs "
             f"{spending.filter.account} = {shown(self.cost)}; of {shown(capacity)} under "
             f"cap={brief(str(self.cap))}, "
             f"{shown(capacity - remaining)} {'are' if spending.delta else 'is'} spent and {left}, "

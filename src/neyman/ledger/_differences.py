@@ -30,14 +30,14 @@ def budgets(stored: TradeOff, asked: TradeOff) -> str:
 
     >>> from neyman import gdp, laplace
     >>> budgets(gdp(0.3), gdp(0.5))
-    'gdp(mu=0.3) in the ledger, gdp(mu=0.5) asked'
+    'gdp(mu=0.3) in the ledger, gdp(mu=0.5) now'
     >>> budgets(laplace(0.01) @ laplace(0.49), gdp(0.5))
-    'epsilon = 0.5 in the ledger, gdp(mu=0.5) asked'
+    'epsilon = 0.5 in the ledger, gdp(mu=0.5) now'
     """
     before, after = _budget(stored), _budget(asked)
     if before == after:
         before, after = (f"{brief(str(curve))}, {_budget(curve)}" for curve in (stored, asked))
-    return f"{before} in the ledger, {after} asked"
+    return f"{before} in the ledger, {after} now"
 
 
 def _budget(curve: TradeOff) -> str:
@@ -81,7 +81,7 @@ def differences(stored: object, asked: object, *, sizes: bool = True) -> str:
         sizes: whether to include the size of the noise.
 
     >>> differences({"query": {"bounds": [0, 10]}}, {"query": {"bounds": [0, 20]}})
-    'query.bounds[1]: 10 in the ledger, 20 asked'
+    'query.bounds[1]: 10 in the ledger, 20 now'
     """
     walked = [
         (path, one, other)
@@ -91,7 +91,7 @@ def differences(stored: object, asked: object, *, sizes: bool = True) -> str:
     # Digests and noise sizes follow from other differences; they are named if there are none.
     plain = [step for step in walked if not (_DIGEST.search(step[0]) or _SIZES.fullmatch(step[0]))]
     found = [
-        f"{_end(path.removeprefix('.'))}: {before} in the ledger, {after} asked"
+        f"{_end(path.removeprefix('.'))}: {before} in the ledger, {after} now"
         for path, one, other in plain or walked
         for before, after in [_pair(one, other)]
     ]

@@ -105,8 +105,8 @@ class History:
         ):
             raise EntryConflict(
                 f"entry {brief(self.id)!r} was used before with another companion=, the share of "
-                "the budget that tells what limits and bounds did; ask the same again, or use a "
-                "new id"
+                "the budget for the effect of limits and bounds; ask the same again, or use a new "
+                "id"
             )
         places = differences(self.reserve.get("request"), asked["request"], sizes=not paid)
         # If only the budget differs, the size of the noise need not be named.
@@ -116,9 +116,7 @@ class History:
         if "stock" in differing:
             held = ", ".join(map(str, self.stock()))
             wanted = ", ".join(map(str, read_stock(asked, self.id)))
-            places = "; ".join(
-                filter(None, [f"steps: {held} in the ledger, {wanted} asked", places])
-            )
+            places = "; ".join(filter(None, [f"steps: {held} in the ledger, {wanted} now", places]))
         raise EntryConflict(
             f"entry {brief(self.id)!r} was used before with another {' and '.join(words)}"
             f"{f' ({places})' if places else ''}; ask the same again, or use a new id"
@@ -137,8 +135,7 @@ class History:
         )
         if found != wanted:
             raise EntryConflict(
-                f"entry {brief(self.id)!r} stands for {found}; got {wanted} under the same id. "
-                "Use a new id"
+                f"entry {brief(self.id)!r} is {found}; got {wanted} under the same id. Use a new id"
             )
 
     def require_redraw_left(self) -> None:

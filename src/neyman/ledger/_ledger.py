@@ -481,10 +481,10 @@ class Ledger(Displayed):
         return price_of(self._budget, curve)
 
     def state(self) -> str:
-        """Return one line: the share that is spent, and the guarantee whatever is released next."""
+        """Return one line: the share that is spent, and the guarantee of all releases together."""
         spent = self._spent()
         return (
-            f"{share_text(self._budget, spent)} spent; whatever is asked next, all together keep "
+            f"{share_text(self._budget, spent)} spent; all releases together satisfy "
             f"{brief(str(self.cap))}"
         )
 

@@ -103,7 +103,7 @@ class Taking:
         if canonical(stored) != canonical(asked):
             raise EntryConflict(
                 f"{brief(self.entry)!r} was taken before for other steps "
-                f"({differences(stored, asked)}); ask for the same again, or use a new name"
+                f"({differences(stored, asked)}); take the same again, or use a new name"
             )
 
 
@@ -131,8 +131,8 @@ class Commit:
         found = _known(events, self.entry)
         if found.event != self.event:
             raise EntryConflict(
-                f"{brief(self.entry)!r} stands for other steps now than those that were taken; "
-                "open the ledger that they were taken of"
+                f"{brief(self.entry)!r} now belongs to other steps than those that were taken; "
+                "open the ledger that they were taken from"
             )
         if found.commit is None:
             record: Mapping[str, object] = {"values": [], "checkpoint": self.checkpoint}

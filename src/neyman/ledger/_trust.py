@@ -88,15 +88,12 @@ def _difference(
     table: Table, meant: list[tuple[object, ...]], found: list[tuple[object, ...]]
 ) -> str:
     if len(found) != len(meant):
-        return (
-            f"rows written to the ledger's table {table!r}: {len(meant)}, and found there: "
-            f"{len(found)}"
-        )
+        return f"the ledger's table {table!r} must have {len(meant)} new rows; it has {len(found)}"
     pairs = zip(meant, found, strict=True)
     one, other = next(pair for pair in pairs if _typed([pair[0]]) != _typed([pair[1]]))
     if table == "events" and one[_COST] != other[_COST]:
         return (
-            f"row {one[0]} was written with cost {brief(str(one[_COST]))}, and stands there with "
-            f"cost {brief(str(other[_COST]))}"
+            f"row {one[0]} was written with cost {brief(str(one[_COST]))}, and now has cost "
+            f"{brief(str(other[_COST]))}"
         )
-    return f"row {one[0]} of the ledger's table {table!r} does not stand there as it was written"
+    return f"row {one[0]} of the ledger's table {table!r} is not as it was written"

@@ -97,7 +97,7 @@ def _fresh(size: int) -> bytes:
 def _broken(how: str) -> BrokenRandomness:
     return BrokenRandomness(
         f"the operating system {how}, and noise made of them would hide nothing. Nothing is "
-        "released with it; an entry that was charged stays charged and may be asked once more "
+        "released with it; an entry that was charged stays charged and may be released once more "
         "under the same id. Repair or replace what os.urandom reads from, and write nothing that "
         "stands in its place"
     )

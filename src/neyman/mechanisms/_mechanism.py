@@ -81,7 +81,7 @@ class Mechanism(ABC):
         """
         if sensitivity.new_groups is not None and not self.selects:
             raise SensitivityMismatch(
-                "groups that nobody declared need a threshold beside the noise: a group in the "
+                "undeclared groups need a threshold in addition to the noise: a group in the "
                 "answer reveals that someone is in it. Write Thresholded.calibrate("
                 "sensitivity, noise=..., delta=...), or declare the groups: by=Keys({...})"
             )

@@ -393,6 +393,6 @@ def _with_noisy(columns: Columns, noisy: object) -> Columns:
 
 def _malformed() -> InvalidParameter:
     return InvalidParameter(
-        "a record that is no release of version 1 was found; write what Release.to_json, to_arrow "
-        "or to_parquet gives"
+        "the record must be a release of version 1; write the result of Release.to_json, to_arrow "
+        "or to_parquet"
     )
