@@ -105,8 +105,8 @@ def check_name(name: str, value: str) -> None:
         )
 
 
-def whole(name: str, value: object, least: int, most: int) -> int:
-    """Return a whole number from `least` to `most`.
+def whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return a whole number from `least` to `most`, or without an upper limit.
 
     Raises:
         InvalidParameter: if it is anything else, or a bool.
@@ -115,10 +115,9 @@ def whole(name: str, value: object, least: int, most: int) -> int:
         number = operator.index(cast("SupportsIndex", value))
     except TypeError:
         number = least - 1
-    if isinstance(value, bool) or not least <= number <= most:
-        raise InvalidParameter(
-            f"{name} must be a whole number from {least} to {most}; got {got(value)}"
-        )
+    if isinstance(value, bool) or number < least or (most is not None and number > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise InvalidParameter(f"{name} must be a whole number {limits}; got {got(value)}")
     return number
 
 

@@ -14,7 +14,7 @@ from neyman.accounting._samplers import (
     without_replacement,
 )
 from neyman.accounting._truncated import truncated_poisson, truncated_poisson_places
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.curves import (
     TradeOff,
     approx_dp,
@@ -101,7 +101,7 @@ def open_event(event: object, neighbors: Relation) -> Opened:
 
 
 def _self_composed(event: Any, _: Relation) -> Opened:
-    return Opened(parts=((event.event, whole_number(event.count, "count", least=0)),))
+    return Opened(parts=((event.event, whole("count", event.count, 0)),))
 
 
 def _composed(event: Any, _: Relation) -> Opened:
@@ -142,8 +142,8 @@ def _fixed_size(event: Any, neighbors: Relation, sampler: Callable[..., Sampled]
     special = neighbors == "replace_special"
     if not special:
         _only("replace_one", event, neighbors)
-    records = whole_number(event.source_dataset_size, "source_dataset_size", least=0)
-    batch = whole_number(event.sample_size, "sample_size", least=0)
+    records = whole("source_dataset_size", event.source_dataset_size, 0)
+    batch = whole("sample_size", event.sample_size, 0)
     if batch == 0:
         return Opened()
 
@@ -171,8 +171,8 @@ def _random_allocation(event: Any, neighbors: Relation) -> Opened:
     if not precision:
         return _all_or_nothing(precision)
     chosen, steps = (
-        whole_number(event.num_selected, "num_selected", least=0),
-        whole_number(event.num_steps, "num_steps", least=0),
+        whole("num_selected", event.num_selected, 0),
+        whole("num_steps", event.num_steps, 0),
     )
     found = random_allocation(noise_multiplier=1 / precision, steps=steps, chosen=chosen)
     return Opened(curve=found)
@@ -183,8 +183,8 @@ def _truncated(event: Any, neighbors: Relation) -> Opened:
     precision = _precision(event.noise_multiplier, "noise_multiplier")
     probability = exact(event.sampling_probability, "sampling_probability")
     records, most = (
-        whole_number(event.dataset_size, "dataset_size", least=0),
-        whole_number(event.truncated_batch_size, "truncated_batch_size", least=0),
+        whole("dataset_size", event.dataset_size, 0),
+        whole("truncated_batch_size", event.truncated_batch_size, 0),
     )
     if 0 in (records, most, probability):
         return Opened()
@@ -224,7 +224,7 @@ def _tree(event: Any, neighbors: Relation) -> Opened:
     if not precision:
         return _all_or_nothing(precision)
     counts = event.step_counts
-    longest = max((whole_number(n, "step_counts", least=0) for n in _many(counts)), default=0)
+    longest = max((whole("step_counts", n, 0) for n in _many(counts)), default=0)
     squared = longest.bit_length() * (_largest_change(neighbors) * precision) ** 2
     return Opened(mu_squared=squared or None)
 
@@ -247,7 +247,7 @@ def _laplace(event: Any, neighbors: Relation) -> Opened:
 def _discrete_laplace(event: Any, neighbors: Relation) -> Opened:
     """Noise on the integers with masses proportional to e^(-noise_parameter |x|)."""
     rate = exact_size(event.noise_parameter, "noise_parameter")
-    change = whole_number(event.sensitivity, "sensitivity", least=0) * _largest_change(neighbors)
+    change = whole("sensitivity", event.sensitivity, 0) * _largest_change(neighbors)
     if change == 0:
         return Opened(curve=identity())
     if rate == 0:
@@ -271,7 +271,7 @@ def _discrete_gaussian(event: Any, neighbors: Relation) -> Opened:
         return Opened(curve=identity())
     dimension = event.dimension
     if dimension is not None:
-        dimension = whole_number(dimension, "dimension", least=1)
+        dimension = whole("dimension", dimension, 1)
     if square == 1 or dimension == 1:
         change = math.isqrt(square)
         return Opened(curve=discrete_gaussian(variance=1 / precision**2, sensitivity=change))
@@ -310,7 +310,7 @@ def _randomized_response(event: Any, neighbors: Relation) -> Opened:
     if neighbors != "replace_special":
         _only("replace_one", event, neighbors)
     noise = exact(event.noise_parameter, "noise_parameter")
-    buckets = whole_number(event.num_buckets, "num_buckets", least=0)
+    buckets = whole("num_buckets", event.num_buckets, 0)
     if not 0 <= noise <= 1 or buckets == 0:
         raise InvalidParameter(
             "noise_parameter must be a probability and num_buckets at least 1; got "

@@ -12,8 +12,7 @@ import numpy as np
 from neyman.accounting._participation import Participation, shifted
 from neyman.accounting._series import correlation, inverse_series, product
 from neyman.accounting._toeplitz import BufferedStrategy, ToeplitzStrategy, banded_strategy
-from neyman.accounting._whole import whole_number
-from neyman.errors import InvalidParameter
+from neyman.arguments import whole
 from neyman.numerics import Array
 
 __all__ = ["buffered_strategy", "optimised_strategy"]
@@ -54,7 +53,7 @@ def optimised_strategy(steps: int, bands: int, participation: Participation) -> 
     3.8581
     3.6376
     """
-    start = banded_strategy(_few(steps), bands).coefficients[:bands]
+    start = banded_strategy(whole("steps", steps, 1, _MOST_STEPS), bands).coefficients[:bands]
 
     def cost(falls: Array) -> tuple[float, Array]:
         first = np.zeros(steps)
@@ -93,9 +92,8 @@ def buffered_strategy(steps: int, buffers: int, participation: Participation) ->
     >>> f"{strategy.error()[1] * float(strategy.sensitivity_squared(Once())) ** 0.5:.4f}"
     '3.0587'
     """
-    if whole_number(buffers, "buffers", least=1) > _MOST_BUFFERS:
-        raise InvalidParameter(f"buffers must be at most {_MOST_BUFFERS}; got {buffers}")
-    ages = np.arange(_few(steps) - 1, dtype=np.float64)
+    whole("buffers", buffers, 1, _MOST_BUFFERS)
+    ages = np.arange(whole("steps", steps, 1, _MOST_STEPS) - 1, dtype=np.float64)
 
     def cost(place: Array) -> tuple[float, Array]:
         weights, rates = _shares(place[:buffers]), np.exp(place[buffers:])
@@ -174,9 +172,3 @@ def _shares(place: Array) -> Array:
     most = max(float(np.max(place)), 0.0)
     scaled = np.exp(place - most)
     return scaled / (math.exp(-most) + float(np.sum(scaled)))
-
-
-def _few(steps: int) -> int:
-    if whole_number(steps, "steps", least=1) > _MOST_STEPS:
-        raise InvalidParameter(f"steps must be at most {_MOST_STEPS}; got {steps}")
-    return steps

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.curves import (
     TradeOff,
     dominated_by,
@@ -101,7 +101,7 @@ def without_replacement(
             f"assume={assume!r} names no assumption that is known here; write "
             "neyman.accounting.DOUBLED_POISSON, or None for what is proved"
         )
-    n, m = whole_number(records, "records", least=1), whole_number(batch, "batch", least=1)
+    n, m = whole("records", records, 1), whole("batch", batch, 1)
     if not 1 <= m <= n:
         raise InvalidParameter(f"batch must be from 1 to the number of records, {n}; got {m}")
     check_relation(f, "replace_one", "sampling without replacement")
@@ -151,7 +151,7 @@ def with_replacement(f: TradeOff, *, records: int, batch: int) -> Sampled:
     >>> f"{with_replacement(gdp(1), records=100, batch=10).curve.delta(0):.6f}"
     '0.037914'
     """
-    n, m = whole_number(records, "records", least=1), whole_number(batch, "batch", least=1)
+    n, m = whole("records", records, 1), whole("batch", batch, 1)
     check_relation(f, "replace_one", "sampling with replacement")
     drawn = 1 - Fraction(n - 1, n) ** m
     weights: list[Fraction] = []
@@ -200,11 +200,11 @@ def random_allocation(
     """
     noise, count = (
         exact(noise_multiplier, "noise_multiplier"),
-        whole_number(steps, "steps", least=1),
+        whole("steps", steps, 1),
     )
     passes, several = (
-        whole_number(epochs, "epochs", least=1),
-        whole_number(chosen, "chosen", least=1),
+        whole("epochs", epochs, 1),
+        whole("chosen", chosen, 1),
     )
     if several > 1:
         raise UnsupportedComposition(
@@ -242,7 +242,7 @@ def shuffled(epsilon0: Real, *, reports: int) -> Sampled:
     >>> f"{shuffled(2, reports=10_000).curve.epsilon(1e-6):.5f}"
     '0.15505'
     """
-    pair = ClonesPair(exact(epsilon0, "epsilon0"), whole_number(reports, "reports", least=1))
+    pair = ClonesPair(exact(epsilon0, "epsilon0"), whole("reports", reports, 1))
     return Sampled(curve=dominated_by(TradeOff(pair, pair)), neighbors="replace_one")
 
 

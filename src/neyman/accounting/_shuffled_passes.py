@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.curves import TradeOff, dominated_by, gdp, piecewise_hull
 from neyman.numerics import (
     Interval,
@@ -56,7 +56,7 @@ def shuffled_passes(
     >>> f"{found.lower:.2f} {found.upper:.2f} {found.of}"
     '4.06 4.38 class'
     """
-    passes = whole_number(epochs, "epochs", least=1)
+    passes = whole("epochs", epochs, 1)
     attack = shuffled_attack(noise_multiplier=noise_multiplier, steps=steps, neighbors=neighbors)
     moved = _MOVED[neighbors][0] - _MOVED[neighbors][1]
     bound = gdp(moved / exact_positive(noise_multiplier, "noise_multiplier"))
@@ -93,7 +93,7 @@ def shuffled_attack(
     '4.06'
     """
     sigma = exact_positive(noise_multiplier, "noise_multiplier")
-    count = whole_number(steps, "steps", least=1)
+    count = whole("steps", steps, 1)
     with_it, without = _MOVED[check_neighbors(neighbors)]
     noise = float(sigma)
     # The largest of T normal numbers is rarely below this.

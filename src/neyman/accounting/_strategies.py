@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from neyman.accounting._correlated_noise import CorrelatedNoise, Row, counted
 from neyman.accounting._participation import Participation
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.overriding import override
@@ -162,8 +162,7 @@ def tree_strategy(steps: int) -> Strategy:
     >>> tree_strategy(4).matrix.shape, tree_strategy(4).sensitivity_squared(Once()) < 3.001
     ((7, 4), True)
     """
-    if whole_number(steps, "steps", least=1) > _MOST_STEPS:
-        raise InvalidParameter(f"steps must be at most {_MOST_STEPS}; got {steps}")
+    whole("steps", steps, 1, _MOST_STEPS)
     rows: list[npt.NDArray[np.float64]] = []
     at, width = np.arange(steps), 1
     while width <= steps:

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from neyman.accounting._samplers import Sampled, check_relation
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.curves import TradeOff, gdp, identity, poisson, rdp
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Interval, Real, exact, exp, expm1, log, ordinary, text
@@ -121,8 +121,8 @@ def poisson_rdp(
     divergence = _divergences(f, max(asked))
     assumptions = () if assume is None else (assume,)
     if q in (0, 1):
-        whole = divergence if q else np.zeros_like(divergence)
-        return _statement(asked, whole[np.asarray(asked)], f"{f}", "add_remove", assumptions)
+        trivial = divergence if q else np.zeros_like(divergence)
+        return _statement(asked, trivial[np.asarray(asked)], f"{f}", "add_remove", assumptions)
     factor = log(3.0) if assume is None else 0.0
     values = [_zhu_wang(a, q, divergence, factor) for a in asked]
     return _statement(asked, np.asarray(values), f"{f}", "add_remove", assumptions)
@@ -159,7 +159,7 @@ def without_replacement_rdp(
     >>> f"{step.curve.renyi(2):.3e}, {step.neighbors}"
     '5.435e-04, replace_one'
     """
-    n, m = whole_number(records, "records", least=1), whole_number(batch, "batch", least=1)
+    n, m = whole("records", records, 1), whole("batch", batch, 1)
     if not m <= n:
         raise InvalidParameter(f"batch must be from 1 to the number of records, {n}; got {m}")
     check_relation(f, "replace_one", "sampling without replacement")
@@ -184,7 +184,7 @@ def _share(value: Fraction, name: str) -> Fraction:
 
 
 def _whole_orders(orders: Sequence[int]) -> list[int]:
-    asked = sorted({whole_number(order, "order", least=2) for order in orders})
+    asked = sorted({whole("order", order, 2) for order in orders})
     if not asked or asked[-1] > _MOST_ORDER:
         raise InvalidParameter(
             f"orders must be whole numbers from 2 to {_MOST_ORDER}, at least one; got {orders!r}"

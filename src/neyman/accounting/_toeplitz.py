@@ -11,7 +11,7 @@ import numpy as np
 from neyman.accounting._correlated_noise import CorrelatedNoise, Row, counted
 from neyman.accounting._participation import Participation, shifted, toeplitz
 from neyman.accounting._series import error_of
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.overriding import override
@@ -145,8 +145,7 @@ class BufferedStrategy(_Shifts):
 
     def __post_init__(self) -> None:
         """Refuse parameters whose coefficients do not decrease."""
-        if whole_number(self.length, "length", least=1) > _MOST_STEPS:
-            raise InvalidParameter(f"length must be at most {_MOST_STEPS}; got {self.length}")
+        whole("length", self.length, 1, _MOST_STEPS)
         weights, decays = tuple(map(float, self.weights)), tuple(map(float, self.decays))
         if not 1 <= len(weights) == len(decays) <= _MOST_BUFFERS:
             raise InvalidParameter(
@@ -194,8 +193,7 @@ class BufferedStrategy(_Shifts):
 
 def _square_root(steps: int) -> Array:
     """Return the coefficients of (1 - x)^(-1/2): c_0 = 1, c_k = c_(k-1) (2k - 1) / (2k)."""
-    if whole_number(steps, "steps", least=1) > _MOST_STEPS:
-        raise InvalidParameter(f"steps must be at most {_MOST_STEPS}; got {steps}")
+    whole("steps", steps, 1, _MOST_STEPS)
     k = np.arange(1, steps, dtype=np.float64)
     return np.append(1.0, np.cumprod((2 * k - 1) / (2 * k)))
 
@@ -240,7 +238,6 @@ def banded_strategy(steps: int, bands: int) -> ToeplitzStrategy:
     True
     """
     first = _square_root(steps)
-    if whole_number(bands, "bands", least=1) > steps:
-        raise InvalidParameter(f"bands must be at most the number of steps, {steps}; got {bands}")
+    whole("bands", bands, 1, steps)
     first[bands:] = 0
     return ToeplitzStrategy(first)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from neyman.accounting._samplers import drawn_without_replacement
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.curves import (
     TradeOff,
     approx_dp,
@@ -84,7 +84,7 @@ def truncated_poisson(
     '3.9135'
     """
     p = exact(sampling_probability, "sampling_probability")
-    n, size = whole_number(records, "records", least=1), whole_number(most, "most", least=1)
+    n, size = whole("records", records, 1), whole("most", most, 1)
     if not 0 < p <= 1:
         raise InvalidParameter(f"sampling_probability must be above 0 and at most 1; got {text(p)}")
     if dropped not in ("at_random", "by_any_rule"):
@@ -160,7 +160,7 @@ def truncated_poisson_places(
     '0.8775'
     """
     p = exact(sampling_probability, "sampling_probability")
-    n, size = whole_number(places, "places", least=1), whole_number(most, "most", least=1)
+    n, size = whole("places", places, 1), whole("most", most, 1)
     if not 0 < p <= 1:
         raise InvalidParameter(f"sampling_probability must be above 0 and at most 1; got {text(p)}")
     plain = poisson(f, p)
