@@ -138,6 +138,9 @@ class Asked(Protocol):
 def sensitivity_of(given: Sensitivity | Asked) -> Sensitivity:
     """Return a sensitivity, or that of a question.
 
+    Args:
+        given: a sensitivity or a question.
+
     Raises:
         InvalidParameter: if it is neither. A number is refused, because it does not say which norm.
     """

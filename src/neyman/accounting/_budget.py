@@ -87,6 +87,9 @@ class Budget:
         only the probability of outright failure. The charge depends on the curve and on what was
         fixed when the ledger was opened. It never depends on what is already spent.
 
+        Args:
+            curve: the trade-off function of the release.
+
         Raises:
             NotCertified, InvalidParameter: as `Filter.cost`.
             UnsupportedComposition: if no finite amount of the account bounds the curve, or if the
@@ -117,6 +120,10 @@ class Budget:
         """Return the least amount that a release costs if this much delta is charged for it.
 
         A charge is correct if it is at least this, whatever rule chose its two numbers.
+
+        Args:
+            curve: the trade-off function of the release.
+            delta: the delta of the charge.
 
         Raises:
             NotCertified, InvalidParameter, UnsupportedComposition: as `cost`.
@@ -188,9 +195,15 @@ def cap_of(
 ) -> TradeOff | None:
     """Return the cap that is written as mu, as rho, or as epsilon with or without delta.
 
-    A cap of mu with mu^2 = 2 rho implies rho-zCDP, so rho is spent as mu. With mu or rho,
-    `delta_aside` is added to the cap. With epsilon and delta, it is a part of delta and does not
-    change the cap.
+    A cap of mu with mu^2 = 2 rho implies rho-zCDP, so rho is spent as mu.
+
+    Args:
+        mu: of Gaussian differential privacy; or
+        epsilon: of differential privacy; or
+        delta: with epsilon; None for pure differential privacy.
+        rho: of zCDP, in place of mu.
+        delta_aside: with mu or rho, added to the cap; with epsilon, a part of delta, which does not
+            change the cap.
 
     Returns:
         The cap; None if none of mu, epsilon and rho is given.

@@ -25,8 +25,16 @@ _LARGEST = Fraction(2) ** 1000
 
 
 def bun_steinke_epsilon(rho: Real, delta: Real) -> float:
-    """Return rho + 2 sqrt(rho log(1/delta)).
+    """Return rho + 2 sqrt(rho log(1/delta)), for rho-zCDP.
 
+    Args:
+        rho: in [2^-1000, 2^1000].
+        delta: in [2^-1000, 1].
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Bun and Steinke (2016), proposition 1.3.
 
     >>> f"{bun_steinke_epsilon(0.5, 1e-5):.4f}"
@@ -36,12 +44,20 @@ def bun_steinke_epsilon(rho: Real, delta: Real) -> float:
 
 
 def bun_steinke_delta(rho: Real, epsilon: Real) -> float:
-    """Return e^(-(epsilon - rho)^2 / 4 rho) min{1/c, 2/(c + sqrt(c^2 + 4/(pi rho)))}.
+    """Return e^(-(epsilon - rho)^2 / 4 rho) min{1/c, 2/(c + sqrt(c^2 + 4/(pi rho)))}, for rho-zCDP.
 
     This holds for epsilon >= rho, with c = 1 + (epsilon - rho)/(2 rho). It is the integral of
     e^(epsilon - x) times the tail at x, by two bounds of Mills' ratio. For epsilon < rho the result
     is 1.
 
+    Args:
+        rho: in [2^-1000, 2^1000].
+        epsilon: finite.
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Bun and Steinke (2016), lemma 3.6.
 
     >>> f"{bun_steinke_delta(0.5, 5):.2e}"
@@ -58,8 +74,17 @@ def bun_steinke_delta(rho: Real, epsilon: Real) -> float:
 
 
 def dwork_rothblum_epsilon(mu: Real, tau: Real, delta: Real) -> float:
-    """Return mu + tau sqrt(2 log(1/delta)) for (mu, tau)-CDP.
+    """Return mu + tau sqrt(2 log(1/delta)), for (mu, tau)-CDP.
 
+    Args:
+        mu: at least 0.
+        tau: in [2^-1000, 2^1000].
+        delta: in [2^-1000, 1].
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Dwork and Rothblum (2016), section 2: the tail of a subgaussian loss.
 
     >>> f"{dwork_rothblum_epsilon(0.5, 1, 1e-5):.4f}"
@@ -76,6 +101,15 @@ def dwork_rothblum_delta(mu: Real, tau: Real, epsilon: Real) -> float:
     Q(L >= mu + t tau) <= e^(-t^2/2) holds for t >= 0 only. It bounds delta because probabilistic DP
     implies (epsilon, delta)-DP.
 
+    Args:
+        mu: at least 0.
+        tau: in [2^-1000, 2^1000].
+        epsilon: finite.
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Dwork and Rothblum (2016), section 2.
     """
     beyond = exact(epsilon, "epsilon") - exact_size(mu, "mu")
@@ -87,8 +121,16 @@ def truncated_epsilon(rho: Real, omega: Real, delta: Real) -> float:
     """Return rho + 2 sqrt(rho log(1/delta)), or rho omega + log(1/delta)/(omega - 1), for tCDP.
 
     The second applies if log(1/delta) > (omega - 1)^2 rho, so that the best order is above omega.
-    omega is above 1 and may be infinite.
 
+    Args:
+        rho: in [2^-1000, 2^1000].
+        omega: above 1; may be infinite.
+        delta: in [2^-1000, 1].
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Bun, Dwork, Rothblum and Steinke (2018), lemma 6.
 
     >>> f"{truncated_epsilon(0.3, 10, 1e-6):.4f}, {truncated_epsilon(0.3, 3, 1e-6):.4f}"
@@ -104,10 +146,19 @@ def truncated_epsilon(rho: Real, omega: Real, delta: Real) -> float:
 
 
 def truncated_delta(rho: Real, omega: Real, epsilon: Real) -> float:
-    """Return e^((a-1)(rho a - epsilon)) at the best order a in [1, omega] for tCDP.
+    """Return e^((a-1)(rho a - epsilon)) at the best order a in [1, omega], for tCDP.
 
         a = (epsilon + rho) / (2 rho), moved into [1, omega]
 
+    Args:
+        rho: in [2^-1000, 2^1000].
+        omega: above 1; may be infinite.
+        epsilon: finite.
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Bun, Dwork, Rothblum and Steinke (2018), lemma 6.
     """
     rate, largest = ordinary(exact(rho, "rho"), "rho"), _order(omega)

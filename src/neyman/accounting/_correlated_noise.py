@@ -53,18 +53,26 @@ class CorrelatedNoise(ABC):
 
     @abstractmethod
     def sensitivity_squared(self, participation: Participation) -> Fraction:
-        """Return max over patterns of ||sum of the columns of a pattern||^2, rounded up.
+        """Return max over patterns of ||sum of the columns of a pattern||^2.
 
         This is for a record that moves each of its rows by at most 1, when it is added or removed.
         A record that is replaced moves each by at most 2.
 
+        Args:
+            participation: how many times, and how far apart, a record may contribute.
+
         Raises:
             InvalidParameter: if there are too many patterns and no closed form is known.
+
+        Error: rounded up.
         """
 
     @abstractmethod
     def column_sum(self, pattern: range) -> Array:
-        """Return the sum of the columns of a pattern.
+        """Return the sum of the columns of a pattern, shape (rows of C,).
+
+        Args:
+            pattern: the steps of a record.
 
         Error: about 2^-52 (steps + 8), relatively.
         """

@@ -56,6 +56,9 @@ class Filter(ABC):
     def cost(self, curve: TradeOff) -> Fraction:
         """Return the charge for a release with this trade-off function.
 
+        Args:
+            curve: of the release.
+
         Raises:
             NotCertified: if the curve is an estimate, not a bound.
             UnsupportedComposition: if no finite amount of the account bounds it.
@@ -237,6 +240,9 @@ def filter_for(cap: TradeOff) -> Filter:
     the largest such M, rounded down. For f_{epsilon,0}, which has no such Gaussian, the account is
     epsilon.
 
+    Args:
+        cap: the guarantee that all releases together must satisfy.
+
     Raises:
         NotCertified: if the cap is an estimate.
         InvalidParameter: if the cap is neither of these, or fails with probability 1.
@@ -268,6 +274,10 @@ def filter_for(cap: TradeOff) -> Filter:
 
 def filter_from(account: str, capacity: Fraction) -> Filter:
     """Return the filter that was fixed when a ledger was opened.
+
+    Args:
+        account: "mu^2" or "epsilon".
+        capacity: the most that may be spent, in the account's unit.
 
     Raises:
         InvalidParameter: if no filter has this account.

@@ -51,6 +51,10 @@ class IndividualSpending:
     def __init__(self, *, records: int, mu: Real) -> None:
         """Set the budget of every record.
 
+        Args:
+            records: how many there are, at least 1.
+            mu: the budget of each; positive.
+
         Raises:
             InvalidParameter: if mu is not positive, or there are no records.
         """

@@ -82,6 +82,9 @@ class LossOdometer:
     def charge(self, curve: TradeOff) -> None:
         """Add the cost of a release, before it is drawn.
 
+        Args:
+            curve: the trade-off function of the release.
+
         Raises:
             NotCertified: if the curve is an estimate.
             UnsupportedComposition: if it has no finite rho.

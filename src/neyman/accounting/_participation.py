@@ -39,11 +39,19 @@ class Participation(ABC):
 
     @abstractmethod
     def largest_of_shifts(self, first: Array) -> float:
-        """Return the same for the lower triangular Toeplitz matrix with this first column."""
+        """Return the same for a lower triangular Toeplitz matrix.
+
+        Args:
+            first: its first column.
+        """
 
     @abstractmethod
     def earliest(self, steps: int) -> range:
-        """Return the pattern that starts at the first step and continues as soon as allowed."""
+        """Return the pattern that starts at the first step and continues as soon as allowed.
+
+        Args:
+            steps: the number of steps.
+        """
 
 
 @final

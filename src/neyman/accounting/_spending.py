@@ -72,6 +72,9 @@ class Spending(ABC):
     def charge(self, curve: TradeOff) -> None:
         """Charge a release; draw it only after this has returned.
 
+        Args:
+            curve: the trade-off function of the release.
+
         Raises:
             BudgetExceeded: if it does not fit; nothing is charged.
             NotCertified: if the curve is an estimate.

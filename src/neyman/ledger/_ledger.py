@@ -423,6 +423,10 @@ class Ledger(Displayed):
     def require_relation(self, unit: str, neighbors: str) -> None:
         """Refuse a question for another privacy unit or another neighbouring relation.
 
+        Args:
+            unit: the privacy unit of the question.
+            neighbors: its neighbouring relation.
+
         Raises:
             RelationMismatch: if the unit or the relation is not the ledger's.
         """

@@ -142,6 +142,9 @@ class Canonical(Mechanism):
         At a distance of x, the guarantee is f(alpha + x) - x, which is at least f ⊗ f_{0,slack}:
         both fall from 1 - slack to 0 at 1 - slack, and their difference increases, then decreases.
 
+        Args:
+            sensitivity: of the integers before noise.
+
         Raises:
             SensitivityMismatch: if an integer moves by more than the period.
         """

@@ -165,6 +165,9 @@ class DiscreteGaussian(Mechanism):
         A move by d of one coordinate has the curve `discrete_gaussian(sigma, sensitivity=d)`, which
         decreases with d because the law is log-concave. Coordinates compose.
 
+        Args:
+            sensitivity: of the integers before noise.
+
         Raises:
             SensitivityMismatch: if there are more than 16 moves to compare. A single number, with
                 `coordinates=1`, has one.

@@ -123,6 +123,9 @@ class DiscreteLaplace(Mechanism):
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return the discrete Laplace curve at floor(l1), because integers move by integers.
 
+        Args:
+            sensitivity: of the integers before noise.
+
         Raises:
             SensitivityMismatch: if the L1 norm is not bounded.
             InvalidParameter: if l1 is above 2^17, where Laplace noise is as good.

@@ -75,7 +75,10 @@ class NoiseLaw(ABC):
 
     @final
     def upper_tail(self, least: int) -> Fraction:
-        """Return P(K >= least) for least >= 1: half of t_(least - 1), rounded up.
+        """Return P(K >= least): half of t_(least - 1), rounded up.
+
+        Args:
+            least: at least 1.
 
         Error: never too small; too large by less than 2^-52 relatively, or by 2^-4096.
         """

@@ -54,7 +54,11 @@ class Mechanism(ABC):
         return False
 
     def shown(self, counts: IntArray) -> IntArray:
-        """Return the indices of the groups to publish, by their noisy counts: here all of them."""
+        """Return the indices of the groups to publish: here all of them.
+
+        Args:
+            counts: the noisy counts of the groups, shape (groups,).
+        """
         return np.arange(counts.size)
 
     @abstractmethod

@@ -179,6 +179,9 @@ class Staircase(Mechanism):
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return the staircase curve of one integer, or the worst composition of several.
 
+        Args:
+            sensitivity: of the integers before noise.
+
         Raises:
             SensitivityMismatch: if an integer moves by more than the period, or if there are more
                 than 16 moves of several integers to compare.

@@ -120,6 +120,9 @@ class Thresholded(Mechanism):
     def failure(self, sensitivity: Sensitivity) -> Fraction:
         """Return the delta of the formula above.
 
+        Args:
+            sensitivity: of the integers before noise, with undeclared groups.
+
         Raises:
             SensitivityMismatch: if the groups are declared, or one unit reaches the threshold
                 without noise.

@@ -195,6 +195,9 @@ class Companion:
     def from_json(record: Mapping[str, object]) -> "Companion":
         """Return the companion that `to_json` recorded.
 
+        Args:
+            record: from `to_json`.
+
         Raises:
             InvalidParameter: if the record is malformed.
         """

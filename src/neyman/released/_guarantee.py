@@ -44,6 +44,9 @@ class Guarantee(Displayed):
     def from_json(record: Mapping[str, object]) -> "Guarantee":
         """Return the guarantee that `to_json` recorded.
 
+        Args:
+            record: from `to_json`.
+
         Raises:
             InvalidParameter: if the record is malformed.
 
@@ -103,6 +106,9 @@ class Spending:
     @staticmethod
     def from_json(record: Mapping[str, object]) -> "Spending":
         """Return the spending that `to_json` recorded.
+
+        Args:
+            record: from `to_json`.
 
         Raises:
             InvalidParameter: if the record is malformed.

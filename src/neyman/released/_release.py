@@ -151,6 +151,9 @@ class Release(Tabular):
 
         The count beside a mean, which is of the rows with a known value, is then the count of all
         rows.
+
+        Args:
+            complete: the names of the columns.
         """
         return replace(self, complete=frozenset(complete))
 
@@ -236,6 +239,9 @@ class Release(Tabular):
     @staticmethod
     def from_json(record: Mapping[str, object]) -> "Release":
         """Return the release that `to_json` recorded, as `replayed`; null becomes NaN.
+
+        Args:
+            record: from `to_json`.
 
         Raises:
             InvalidParameter: if the record is malformed.
