@@ -134,8 +134,9 @@ class DiscreteGaussian(Mechanism):
         """Return the noise that makes one release exactly rho-zCDP: variance = l2_squared / 2 rho.
 
         If l2_squared is not bounded, the largest value for integers within the other bounds takes
-        its place. For another target, search: `calibrate(lambda s:
-        DiscreteGaussian(scale=s).tradeoff( sensitivity), EpsilonDelta(1, 1e-6))`.
+        its place. For another target, search:
+
+            calibrate(lambda s: DiscreteGaussian(scale=s).tradeoff(sensitivity), EpsilonDelta(1, 1e-6))
 
         Args:
             sensitivity: of the question; or the question itself.
