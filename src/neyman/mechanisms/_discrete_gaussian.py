@@ -136,7 +136,9 @@ class DiscreteGaussian(Mechanism):
         If l2_squared is not bounded, the largest value for integers within the other bounds takes
         its place. For another target, search:
 
-            calibrate(lambda s: DiscreteGaussian(scale=s).tradeoff(sensitivity), EpsilonDelta(1, 1e-6))
+            calibrate(
+                lambda s: DiscreteGaussian(scale=s).tradeoff(sensitivity), EpsilonDelta(1, 1e-6)
+            )
 
         Args:
             sensitivity: of the question; or the question itself.
