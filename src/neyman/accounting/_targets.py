@@ -16,7 +16,6 @@ from neyman.numerics import (
     Bracket,
     Interval,
     Real,
-    around,
     exact,
     log,
     ndtri,
@@ -258,7 +257,7 @@ class BayesError(Target):
 
     @override
     def room(self, curve: TradeOff) -> Room:
-        prior, (down, up) = float(self.prior), map(float, around(float(self.error)))
+        prior, (down, up) = float(self.prior), map(float, Interval.decimal(float(self.error)))
         blind = min(prior, 1 - prior)
         least, most = curve.bayes_error(prior, bracket=True)
         return _decided(
@@ -295,7 +294,7 @@ def _decided(lower: float, upper: float, *, met: bool, missed: bool) -> Room:
 def below(bounds: Bracket, goal: float, scale: Callable[[float], float] = float) -> Room:
     """Return log(scale(goal)) - log(scale(loss)), for a loss that must be at most `goal`."""
     least, most = float(bounds.lower), float(bounds.upper)
-    down, up = float(around(goal).lower), float(around(goal).upper)
+    down, up = float(Interval.decimal(goal).lower), float(Interval.decimal(goal).upper)
     return _decided(
         _log(scale(down)) - _log(scale(most)),
         _log(scale(up)) - _log(scale(least)),
