@@ -340,7 +340,7 @@ def test_a_companion_that_is_not_four_integers_fails_and_shows_nothing(ledger):
         (
             DiscreteGaussian.calibrate,
             " at delta = 1e-06 in the ledger, epsilon = ",
-            " at delta = 1e-06 asked",
+            " at delta = 1e-06 now",
         ),
     ],
     ids=["gaussian", "laplace", "discrete laplace", "staircase", "canonical", "discrete gaussian"],

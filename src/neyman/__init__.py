@@ -1,7 +1,7 @@
 """Differential privacy as a hypothesis test.
 
-A guarantee is a trade-off function: the two errors of the best test that tells two neighbouring
-datasets apart. Every name here is loaded when it is first used.
+A guarantee is a trade-off function: the two errors of the best test that distinguishes two
+neighbouring datasets. Every name here is loaded when it is first used.
 
 >>> import neyman as ny
 >>> f"{ny.gdp(1).epsilon(1e-5):.4f}"
@@ -165,7 +165,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name at its first use (PEP 562)."""
+    """Return a public name, loaded at its first use (PEP 562)."""
     if name in _ROOMS:
         return import_module(f"neyman.{name}")
     if name not in _HOME_OF:
@@ -176,7 +176,7 @@ def __getattr__(name: str) -> object:
 
 
 def _elsewhere(name: str) -> str:
-    """Say where a name is that is not at the top, for whoever types it first."""
+    """Return where a name is that is not at the top level, as advice."""
     if name.startswith("_"):
         return ""
     for room in ("curves", "accounting", "mechanisms"):
@@ -186,5 +186,5 @@ def _elsewhere(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    """List the public names, loaded or not."""
+    """Return the public names, loaded or not."""
     return sorted([*__all__, "__version__"])

@@ -30,7 +30,7 @@ _LARGEST_DELTA = Fraction(1, 100)
 
 
 def given(name: str, value: object) -> str:
-    """Return "name=value" if the value is a single number or text, and the name alone otherwise.
+    """Return "name=value" for a single number or text, and only the name otherwise.
 
     An array can hold private values, and a caller may pass one by mistake.
     """
@@ -47,7 +47,7 @@ def _is_plain(value: object) -> bool:
 
 
 def written(value: object) -> str:
-    """Return a short repr, even of an integer too long for Python to print."""
+    """Return a short repr, even for an integer too long for Python to print."""
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return f"about {'-' if value < 0 else ''}2^{value.bit_length()}"
     return reprlib.repr(value)
@@ -79,7 +79,7 @@ def check_type(name: str, value: object, kind: type | UnionType, instead: str) -
 
 
 def check_list(name: str, value: object, instead: str) -> None:
-    """Refuse anything but a list; a text counts as none, though it is a sequence of letters.
+    """Refuse anything except a list; a text is refused too, although it is a sequence.
 
     Raises:
         InvalidParameter: if it is of another type.
@@ -95,7 +95,7 @@ def check_name(name: str, value: str) -> None:
     """Refuse a name that people cannot read or type.
 
     Raises:
-        InvalidParameter: if it is not a text, empty, too long, or not printable.
+        InvalidParameter: if it is not text, or is empty, too long, or not printable.
     """
     check_type(name, value, str, f"1 to {_LONGEST_NAME} printable characters")
     if not 0 < len(value) <= _LONGEST_NAME or not value.isprintable():
@@ -105,8 +105,8 @@ def check_name(name: str, value: str) -> None:
         )
 
 
-def whole(name: str, value: object, least: int, most: int) -> int:
-    """Return a whole number from `least` to `most`.
+def whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return a whole number from `least` to `most`, or without an upper limit.
 
     Raises:
         InvalidParameter: if it is anything else, or a bool.
@@ -115,17 +115,16 @@ def whole(name: str, value: object, least: int, most: int) -> int:
         number = operator.index(cast("SupportsIndex", value))
     except TypeError:
         number = least - 1
-    if isinstance(value, bool) or not least <= number <= most:
-        raise InvalidParameter(
-            f"{name} must be a whole number from {least} to {most}; got {got(value)}"
-        )
+    if isinstance(value, bool) or number < least or (most is not None and number > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise InvalidParameter(f"{name} must be a whole number {limits}; got {got(value)}")
     return number
 
 
 def refuse_large_delta(delta: Decimal | Fraction, name: str = "delta") -> None:
     """Refuse a delta so large that it must be a mistake, in specs and on the command line.
 
-    Functions take any delta, for the mathematics.
+    Functions accept any delta, for the mathematics.
 
     Raises:
         InvalidParameter: if it is 0.01 or more.

@@ -1,4 +1,4 @@
-"""Calls that do not fit a function are refused in a sentence, in place of Python's few words."""
+"""Error messages for wrong calls, in sentences instead of Python's few words."""
 
 import inspect
 from collections.abc import Callable
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 def plain_calls(function: Callable[P, R]) -> Callable[P, R]:
-    """Refuse a call with wrong arguments in a sentence that says how to write it.
+    """Return the function with a better error for a call with wrong arguments.
 
     Raises:
-        InvalidCall: at the call, which is a `TypeError` as Python's own is.
+        InvalidCall: by the call; it is a `TypeError`, like Python's own.
     """
 
     @wraps(function)
@@ -38,7 +38,7 @@ def plain_calls(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def plain_calls_of(kind: type[T]) -> type[T]:
-    """Refuse wrong arguments of a class and of its public methods, as `plain_calls` does."""
+    """Apply `plain_calls` to a class and its public methods."""
     for name, member in list(vars(kind).items()):
         if name.startswith("_") and name != "__init__":
             continue
@@ -51,7 +51,7 @@ def plain_calls_of(kind: type[T]) -> type[T]:
 
 
 def _sentence(function: Callable[..., object], places: int, names: list[str]) -> str:
-    """Say what is missing or too much; of what was given only names are told."""
+    """Return what is missing or too much, with the names of arguments but not their values."""
     called, how = _called(function), _how(function)
     parameters = _parameters(function)
     if any(one.name.startswith("_") for one in parameters):
@@ -65,8 +65,9 @@ def _sentence(function: Callable[..., object], places: int, names: list[str]) ->
             meant = f"; did you mean {near[0]}?" if near else "."
             return f"{called}() has no argument {name!r}{meant} {how}"
     if places > len(by_place):
-        most = "one" if len(by_place) == 1 else len(by_place) or "none"
-        return f"{called}() was given {places} arguments without names and takes {most}. {how}"
+        most = len(by_place)
+        many = {0: "no arguments", 1: "one argument"}.get(most, f"{most} arguments")
+        return f"{called}() takes {many} without names; got {places}. {how}"
     for name in by_place[:places]:
         if name in names:
             return f"{called}() got {name} twice, by its place and by its name. {how}"
@@ -76,13 +77,13 @@ def _sentence(function: Callable[..., object], places: int, names: list[str]) ->
 
 
 def _called(function: Callable[..., object]) -> str:
-    """Return the name as one writes it; of a method without its object."""
+    """Return the name as it is written in a call; for a method without its object."""
     owner, _, name = function.__qualname__.rpartition(".")
     return owner if name == "__init__" else name
 
 
 def _how(function: Callable[..., object]) -> str:
-    """Write the call: what it needs, and the names of what it also takes."""
+    """Return the call as text: what it needs, and the names of its other parameters."""
     called, parameters = _called(function), _parameters(function)
     needed = [
         f"{one.name}=..." if one.kind is one.KEYWORD_ONLY else one.name
@@ -95,7 +96,7 @@ def _how(function: Callable[..., object]) -> str:
 
 
 def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
-    """Return what a caller writes."""
+    """Return the parameters that a caller writes."""
     found = inspect.signature(function).parameters.values()
     return [one for one in found if one.name not in ("self", "cls")]
 

@@ -1,4 +1,4 @@
-"""What tells one computation from another: a digest of its parameters, found and not listed."""
+"""Digests that distinguish computations, from all their parameters, without a list of these."""
 
 import hashlib
 import json
@@ -17,19 +17,19 @@ _ABSENT: Final = object()
 
 
 def digest(*parts: object) -> str:
-    """Return a SHA-256 digest of values, of everything that they hold, and of their classes.
+    """Return a SHA-256 digest of values, of everything in them, and of their classes.
 
-    No list of parameters is kept by hand, so none can be forgotten: of an object all attributes
-    count, whatever its own record says of them. It is the same in every process and on every
-    machine. Digests are stored: a class that moves to another module says in `digest_name`, a class
-    variable, the full name that it is stored under.
+    There is no list of parameters, so none can be forgotten: all attributes of an object count,
+    whatever its own record contains. The digest is the same in every process and on every machine.
+    Digests are stored: a class that moves to another module sets `digest_name`, a class variable,
+    to the full name under which it is stored.
 
     Args:
-        *parts: numbers, text, bytes, dates, None, NumPy arrays, lists, mappings, and objects that
-            hold such.
+        *parts: numbers, text, bytes, dates, None, NumPy arrays, lists, mappings, and objects of
+            these.
 
     Raises:
-        InvalidParameter: if one holds something else, such as a function.
+        InvalidParameter: if one contains something else, such as a function.
 
     >>> digest(Fraction(1, 2)) == digest(0.5)
     False
@@ -38,7 +38,7 @@ def digest(*parts: object) -> str:
 
 
 def _written(value: object) -> object:
-    """Return lists of text that differ wherever two values do."""
+    """Return lists of text that differ if two values differ."""
     match value:
         case None | bool() | int() | str():
             return [_kind(value), str(value)]
@@ -66,7 +66,7 @@ def _written(value: object) -> object:
 
 
 def _kind(value: object) -> str:
-    """Return the name of a type that Python has, or all of the name of another."""
+    """Return the name of a built-in type, or the full name of another type."""
     kind = type(value)
     own = kind.__module__ == "builtins"
     return kind.__name__ if own else f"{kind.__module__}.{kind.__qualname__}"
@@ -82,20 +82,20 @@ def _array(array: npt.NDArray[Any]) -> object:
 
 
 def _object(value: object) -> object:
-    """Return the class of an object, and all that it holds."""
+    """Return the class of an object, and all its attributes."""
     kind = type(value)
     known = [vars(base).get("__slots__") for base in kind.__mro__[:-1]]
     held = getattr(value, "__dict__", None)
-    # What a class of C holds does not show.
+    # The content of a class written in C is not visible.
     if callable(value) or (held is None and None in (known or [None])):
         raise InvalidParameter(
             "a part of a question must be a number, text, or a frozen dataclass of these, so that "
             f"two questions can be compared; got a value of type {kind.__name__}"
         )
     slots = (name for part in known for name in ([part] if isinstance(part, str) else part or ()))
-    # An abstract base may name what its heirs hold.
+    # An abstract base may name attributes of its subclasses.
     found = ((name, getattr(value, name, _ABSENT)) for name in sorted({*slots, *(held or ())}))
     attributes = [[name, _written(part)] for name, part in found if part is not _ABSENT]
-    # Its own and no heir's: another class is another computation.
+    # Of the class itself and not inherited: another class is another computation.
     name = vars(kind).get("digest_name", f"{kind.__module__}.{kind.__qualname__}")
     return [name, *attributes]

@@ -1,4 +1,4 @@
-"""What a notebook shows of an object that a cell ends in."""
+"""The HTML of an object at the end of a notebook cell."""
 
 from importlib import import_module
 
@@ -6,11 +6,11 @@ __all__ = ["Displayed"]
 
 
 class Displayed:
-    """An object that JupyterLab, VS Code and other notebooks show as HTML."""
+    """An object that JupyterLab, VS Code and other notebooks display as HTML."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        """Return the HTML. What makes it is a face, and lies above all this: it is loaded now."""
+        """Return the HTML. `neyman.notebook` is imported here, because it imports this module."""
         made: str = import_module("neyman.notebook").html_of(self)
         return made

@@ -1,4 +1,4 @@
-"""What is drawn for a question and for its companion, from the one noise that pays for both."""
+"""The noise for a question and for its companion, from the one noise that pays for both."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -13,12 +13,12 @@ from neyman.numerics import Real, exact, text
 
 __all__ = ["SHARE", "Part", "companions_at", "divided"]
 
-# Of the budget of a question, what its companion takes by default.
+# The companion's default share of a question's budget.
 SHARE: Final = Fraction(1, 50)
 
 
 class Part(NamedTuple):
-    """A question of an entry: its noise, and that of its companion where it has one."""
+    """A question of an entry: its noise, and that of its companion if it has one."""
 
     aggregate: Aggregate
     noise: Mechanism
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
     @property
     def curve(self) -> TradeOff:
-        """What the answer guarantees, its companion's with it."""
+        """The guarantee of the answer, including its companion."""
         own = self.noise.tradeoff(self.aggregate.sensitivity)
         if self.companion is None:
             return own
@@ -40,18 +40,18 @@ class Part(NamedTuple):
         return own @ noise.tradeoff(companion.sensitivity)
 
     def size(self, groups: Groups) -> int:
-        """Return how many integers are stored of it."""
+        """Return how many integers are stored for it."""
         unknown = self.aggregate.unknown
         own = self.aggregate.kept if unknown is None else unknown.width * len(groups[0])
         return own + self.beside_size
 
     @property
     def beside_size(self) -> int:
-        """How many of them are the companion's: the last."""
+        """How many of them are the companion's; they are the last."""
         return 0 if self.companion is None else COMPANION
 
     def record(self) -> dict[str, object]:
-        """Return the question with its noise, as a ledger keeps it."""
+        """Return the question with its noise, as a ledger records it."""
         record: dict[str, object] = {
             "query": dict(self.aggregate.query),
             "mechanism": self.noise.describe(),
@@ -62,12 +62,12 @@ class Part(NamedTuple):
         return record
 
     def require_ready(self, confidence: float) -> None:
-        """Refuse, before the charge, a confidence that no interval has, and noise not to be drawn.
+        """Refuse, before the charge, an impossible confidence, and noise that cannot be drawn.
 
         Raises:
-            InvalidTable: if functions of the user's could run in the place of the engine's own.
-            InvalidParameter: if the confidence is outside.
-            SensitivityMismatch: if a question in rounds is given other noise than Gaussian.
+            InvalidTable: if functions of the user could run in place of the engine's own.
+            InvalidParameter: if the confidence is out of range.
+            SensitivityMismatch: if a question in rounds has noise other than Gaussian.
             MissingExtra, BrokenRandomness: if noise cannot be drawn.
         """
         if self.aggregate.adaptive is not None and not self.noise.normal:
@@ -76,7 +76,7 @@ class Part(NamedTuple):
                 f"answers before it; got {self.noise.describe()['mechanism']} noise. Write "
                 "Gaussian.calibrate(question.sensitivity, mu=...)"
             )
-        # One statement is run; that of a companion does all that the other does.
+        # Only one statement is run; a companion's includes the question's own.
         (self.aggregate if self.companion is None else self.companion[0]).check()
         self.noise.half_width(confidence)
         self.noise.ratio_interval(0, 1, confidence)
@@ -84,14 +84,14 @@ class Part(NamedTuple):
 
 
 def divided(questions: Sequence[tuple[Aggregate, Mechanism, Real]]) -> tuple[Part, ...]:
-    """Return what is drawn for each question, its companion included, from its one noise.
+    """Return the parts to draw for each question, including its companion, from its one noise.
 
-    Of questions about the same rows, under the same limits, the first alone that has a share for it
-    has a companion.
+    If several questions are about the same rows under the same limits, only the first with a share
+    for it has a companion.
 
     Args:
-        questions: each with the noise that spends all of its budget, and the share of it that tells
-            what contribution limits and bounds did.
+        questions: each with the noise that spends all of its budget, and the share of the budget
+            for the effect of contribution limits and bounds.
 
     Raises:
         InvalidParameter: if a share is not in [0, 1).
@@ -99,7 +99,7 @@ def divided(questions: Sequence[tuple[Aggregate, Mechanism, Real]]) -> tuple[Par
     parts, told = list[Part](), set[tuple[str, str]]()
     for aggregate, mechanism, companion in questions:
         share, beside = _share(companion), aggregate.companion
-        # Nothing is spent on what says nothing.
+        # Spend nothing on a companion that has nothing to report.
         if beside is not None and not beside.tells:
             beside = None
         about = None if beside is None else (aggregate.source, beside.about)
@@ -123,9 +123,9 @@ def _share(companion: Real) -> Fraction:
 
 
 def companions_at(parts: Sequence[Part]) -> tuple[int | None, ...]:
-    """Return, for each part without a companion, at which place is the one that tells of it too.
+    """Return, for each part without a companion, the index of the part whose companion covers it.
 
-    None of a part that has its own, and where nobody tells.
+    None for a part that has its own, and if no companion covers it.
     """
     places = {
         (part.aggregate.source, part.companion[0].about): place

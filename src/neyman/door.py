@@ -1,6 +1,6 @@
-"""The one door where data meets noise.
+"""The release: the only place where data meets noise.
 
-curve -> charge -> compute -> noise -> commit -> reveal, in this order and nowhere else: a refused
+curve -> charge -> compute -> noise -> commit -> reveal, in this order and nowhere else. A refused
 query never touches the data, and nothing is revealed that is not durably charged and stored.
 """
 
@@ -56,37 +56,43 @@ def release(
 ) -> Release:
     """Charge the ledger, answer with noise, store the answer and return it.
 
-    The same entry id asked again returns the stored answer, free; nothing is drawn and the data
-    are not read.
+    A second call with the same entry id returns the stored answer, at no cost; nothing is drawn and
+    the data are not read.
 
     Args:
         aggregate: the question, not yet computed.
-        mechanism: the noise, on the aggregate's own integer lattice; with a threshold
-            (`Thresholded`) where nobody declared the groups, of which those are shown, and stored,
-            whose noisy count reaches it.
-        ledger: pays.
+        mechanism: the noise, on the aggregate's own integer lattice. For undeclared groups it has a
+            threshold (`Thresholded`); only groups whose noisy count reaches it are stored and
+            published.
+        ledger: the ledger that pays.
         entry: the id of this release in the ledger.
         confidence: of the noise intervals, in (0, 1).
-        companion: the share of the budget, in [0, 1), that tells how many units the contribution
-            limits cut, how many rows are missing and how many values bounds moved; where a unit
-            can have several rows. All else has the noise of the rest: 1 % more at 0.02. 0 for none.
+        companion: the share of the budget, in [0, 1), for the effect of limits: how many units the
+            contribution limits cut, how many rows are missing and how many values bounds moved. It
+            is used only if a unit can have several rows. The rest of the answer then has more
+            noise: 1 % more at 0.02. 0 for none.
+
+    Returns:
+        The release.
 
     Raises:
-        InvalidParameter: if one stands in the place of another, or the confidence is outside.
+        InvalidParameter: if an argument has the wrong type, or the confidence is out of range.
         SensitivityMismatch: if the question does not bound the norm that the noise needs.
         MissingExtra: if exact noise cannot be drawn here.
         RelationMismatch: if the ledger is for another unit or neighbouring relation.
-        BudgetExceeded: if the charge would pass the cap. Nothing is charged up to here.
-        EntryConflict: if the id stands for something else, or was lost twice.
-        BrokenRandomness: if the operating system's random bits are visibly none. Nothing is
+        BudgetExceeded: if the charge would exceed the cap. For all errors up to here, nothing is
+            charged.
+        EntryConflict: if the id belongs to something else, or its answer was lost twice.
+        BrokenRandomness: if the operating system's random bits are visibly not random. Nothing is
             charged, unless they break while the entry is drawn.
-        EngineFailure: if the engine failed, or anything else before the answer was stored.
-        LedgerUnavailable, LedgerCorrupt: if the ledger cannot be used; where it failed at the last
-            step, too, the entry stays charged and may be run once more. No error, nor what a
-            debugger finds in its traceback, holds a private value or an unrevealed answer.
+        EngineFailure: if the engine fails, or anything else before the answer is stored.
+        LedgerUnavailable, LedgerCorrupt: if the ledger cannot be used. After EngineFailure, or if
+            the ledger failed at the last step, the entry stays charged and may be run once more. No
+            error contains a private value or an unrevealed answer, and neither does its traceback
+            in a debugger.
 
-    Guarantee: the output satisfies `mechanism.tradeoff(aggregate.sensitivity)`, and all releases
-        of one ledger together its cap, also when each is chosen after seeing the others.
+    Guarantee: the output satisfies `mechanism.tradeoff(aggregate.sensitivity)`. All releases of one
+        ledger together satisfy its cap, even if each is chosen after seeing the others.
     """
     _check_kinds(aggregate, mechanism, ledger)
     parts = divided([(aggregate, mechanism, companion)])
@@ -104,34 +110,33 @@ def release_batch(
 ) -> tuple[Release, ...]:
     """Charge several questions at once, by their exact composition, and answer them all.
 
-    One entry holds the whole batch: it is charged before the first draw, and stored and replayed
-    whole. Mechanisms may be mixed. In a ledger that counts mu^2, noise with a largest loss, such as
-    Laplace noise, is composed exactly, which is less than the sum: 36 % less of mu^2 for many small
-    Laplace releases. Batches and single entries combine by the filter.
+    One entry holds the whole batch: it is charged before the first draw, and stored and replayed as
+    a whole. Mechanisms may be mixed. In a ledger that counts mu^2, noise with a largest loss, such
+    as Laplace noise, is composed exactly, which costs less than the sum: 36 % less mu^2 for many
+    small Laplace releases. Batches and single entries combine by the filter.
 
     Args:
-        questions: at least one, each with its noise; none may depend on another's answer. Of
-            several about groups that nobody declared, each shows groups by its own noisy count.
-        ledger: pays.
+        questions: at least one, each with its noise; none may depend on another's answer. Among
+            several questions with undeclared groups, each publishes groups by its own noisy count.
+        ledger: the ledger that pays.
         entry: the id of the batch in the ledger.
         confidence: of the noise intervals, in (0, 1).
-        companion: the share of the budget, in [0, 1), that tells how many units the contribution
-            limits cut, how many rows are missing and how many values bounds moved; where a unit
-            can have several rows. All else has the noise of the rest: 1 % more at 0.02. 0 for none.
+        companion: as for `release`, for each question.
 
     Returns:
-        A release for each question, in order: its own guarantee, and the spending of the batch.
+        A release for each question, in order, with its own guarantee and the spending of the batch.
 
     Raises:
-        InvalidParameter: if there is no question, or what is given is no list of pairs.
+        InvalidParameter: if there is no question, or `questions` is not a list of pairs.
         SensitivityMismatch, MissingExtra, RelationMismatch, BudgetExceeded: as `release`; nothing
             is charged up to here.
-        EntryConflict: if the id stands for something else, or was lost twice.
+        EntryConflict: if the id belongs to something else, or its answer was lost twice.
         BrokenRandomness, EngineFailure, LedgerUnavailable, LedgerCorrupt: as `release`. If one
-            question fails, the whole batch stays charged, shows nothing, and may be run once more.
+            question fails, the whole batch stays charged, reveals nothing, and may be run once
+            more.
 
-    Guarantee: the answers together satisfy the composition of all `mechanism.tradeoff(...)`, and
-        all releases of one ledger together its cap, also when each batch is chosen after seeing
+    Guarantee: the answers together satisfy the composition of all `mechanism.tradeoff(...)`. All
+        releases of one ledger together satisfy its cap, even if each batch is chosen after seeing
         the others.
     """
     _check_questions(questions, ledger)
@@ -142,14 +147,14 @@ def release_batch(
 def released(
     parts: Sequence[Part], ledger: Ledger, *, entry: str, confidence: float = 0.95, batched: bool
 ) -> tuple[Release, ...]:
-    """Charge, draw, store and read what is divided already: `release` or, batched, `release_batch`.
+    """Charge, draw, store and convert divided questions, like `release` or `release_batch`.
 
     Args:
-        parts: from `divided`; one, where they are no batch.
-        ledger: pays.
+        parts: from `divided`; exactly one if they are not a batch.
+        ledger: the ledger that pays.
         entry: the id in the ledger.
         confidence: of the noise intervals, in (0, 1).
-        batched: whether they are a batch, of however many questions.
+        batched: whether they are a batch, of any number of questions.
     """
     for part in parts:
         part.require_ready(confidence)
@@ -167,24 +172,24 @@ def released(
 
 
 def already_answered(parts: Sequence[Part], ledger: Ledger, *, entry: str, batched: bool) -> bool:
-    """Return whether a ledger holds the same already, so that asking it costs nothing.
+    """Return whether a ledger already has this answer, so that the release would cost nothing.
 
     Nothing is charged, and no row is read.
 
     Args:
-        parts: from `divided`; one, where they are no batch.
-        ledger: would pay.
+        parts: from `divided`; exactly one if they are not a batch.
+        ledger: the ledger that would pay.
         entry: the id in the ledger.
-        batched: whether `release_batch` would ask them, and not `release`.
+        batched: whether they belong to `release_batch`, and not to `release`.
 
     Raises:
-        EntryConflict: if the id stands for something else, or was lost twice, as asking would.
+        EntryConflict: if the release would raise it.
     """
     return ledger.holds(entry=entry, **_recorded(parts, batched=batched)._asdict())
 
 
 def _check_questions(questions: Sequence[tuple[Aggregate, Mechanism]], ledger: object) -> None:
-    """Refuse, before the charge, what is no list of questions with their noises."""
+    """Refuse, before the charge, anything but a list of questions with their noises."""
     check_list("questions", questions, "a list of pairs, [(aggregate, mechanism), ...]")
     for pair in questions:
         check_type("questions", pair, tuple, "a list of pairs, [(aggregate, mechanism), ...]")
@@ -199,7 +204,7 @@ def _check_questions(questions: Sequence[tuple[Aggregate, Mechanism]], ledger: o
 
 
 def _check_kinds(aggregate: object, mechanism: object, ledger: object) -> None:
-    """Refuse a question, a noise or a ledger in the place of another, before the charge."""
+    """Refuse, before the charge, a question, a noise or a ledger of the wrong type."""
     check_type("aggregate", aggregate, Aggregate, "a question, such as table.count()")
     check_type(
         "mechanism", mechanism, Mechanism, "noise, Gaussian.calibrate(question.sensitivity, mu=...)"
@@ -208,7 +213,7 @@ def _check_kinds(aggregate: object, mechanism: object, ledger: object) -> None:
 
 
 def _stored_of(whole: Reservation, parts: Sequence[Part]) -> Iterator[Reservation]:
-    """Yield what an entry stored of each question, with its own curve."""
+    """Yield the stored values of each question of an entry, with its own curve."""
     values, found = iter(whole.values or ()), iter(whole.groups)
     for part in parts:
         groups = () if part.aggregate.unknown is None else (next(found),)
@@ -217,7 +222,7 @@ def _stored_of(whole: Reservation, parts: Sequence[Part]) -> Iterator[Reservatio
 
 
 class _Recorded(NamedTuple):
-    """What a ledger keeps of an entry's question."""
+    """The ledger's record of an entry's question."""
 
     request: Mapping[str, object]
     source: str
@@ -236,7 +241,7 @@ def _recorded(parts: Sequence[Part], *, batched: bool) -> _Recorded:
 def _answered(
     parts: Sequence[Part], ledger: Ledger, *, entry: str, batched: bool
 ) -> tuple[Reservation, bool]:
-    """Charge, compute, draw and store, unless the answer is stored already; say which."""
+    """Charge, compute, draw and store, unless the answer is stored already; return which."""
     first, recorded = parts[0].aggregate, _recorded(parts, batched=batched)
     with ledger.turn(entry):
         reservation = ledger.reserve(
@@ -251,8 +256,8 @@ def _answered(
 
 
 def _stored(parts: Sequence[Part], ledger: Ledger, reservation: Reservation) -> Reservation:
-    """Compute, add noise, commit: what is private, or not revealed yet, is in here and below."""
-    # A warning on stderr tells that some value was, say, a signalling NaN.
+    """Compute, add noise, commit: private and unrevealed values occur only here and below."""
+    # A warning on stderr would reveal that some value was, for example, a signalling NaN.
     with np.errstate(all="ignore"):
         drawn = [_drawn(part) for part in parts]
     noisy = np.concatenate([values for values, _ in drawn]).tolist()
@@ -261,9 +266,9 @@ def _stored(parts: Sequence[Part], ledger: Ledger, reservation: Reservation) -> 
 
 
 def _drawn(part: Part) -> tuple[IntArray, tuple[KeyText, ...] | None]:
-    """Return the noisy integers; where nobody declared the groups, those of the groups shown.
+    """Return the noisy integers; for undeclared groups, those of the published groups, and keys.
 
-    What is not shown ends here: its keys and integers, exact and noisy, go nowhere else.
+    The keys and integers of other groups, exact and noisy, do not leave this function.
     """
     aggregate, noise, unknown = part.aggregate, part.noise, part.aggregate.unknown
     found, last = _computed(part)
@@ -271,7 +276,7 @@ def _drawn(part: Part) -> tuple[IntArray, tuple[KeyText, ...] | None]:
         _require_sound(found.integers, (len(found.keys), unknown.width))
         noisy = noise.add_noise(found.integers)
         shown: list[int] = noise.shown(noisy[:, unknown.count]).tolist()
-        # The engine's order tells of groups that are not shown.
+        # The engine's order would reveal groups that are not published.
         ordered = sorted(shown, key=lambda group: unknown.place(found.keys[group]))
         keys = tuple(found.keys[group] for group in ordered)
         return np.concatenate([noisy[ordered].reshape(-1), last]), keys
@@ -281,7 +286,7 @@ def _drawn(part: Part) -> tuple[IntArray, tuple[KeyText, ...] | None]:
 
 
 def _computed(part: Part) -> tuple[IntArray | FoundGroups, IntArray]:
-    """Return the exact integers, and the noisy ones of the companion: none where there is none."""
+    """Return the exact integers, and the noisy ones of the companion, empty if there is none."""
     if part.companion is None:
         unknown = part.aggregate.unknown
         found = part.aggregate.compute() if unknown is None else unknown.find()
@@ -299,7 +304,7 @@ def _require_sound(integers: IntArray, shape: tuple[int, ...]) -> None:
 
 
 def _spending(ledger: Ledger, reservation: Reservation) -> Spending:
-    """Return what was charged, and what was left at that moment."""
+    """Return the charge, and what was left at that moment."""
     left = reservation.left
     return Spending(
         account=ledger.account,
@@ -319,7 +324,7 @@ def _reveal(
     *,
     replayed: bool,
 ) -> Release:
-    """Read the stored integers: all from here on is post-processing."""
+    """Return the release from the stored integers: everything from here on is post-processing."""
     aggregate, noise = part.aggregate, part.noise
     stored, keys = np.asarray(reservation.values, dtype=np.int64), aggregate.keys
     own, last = np.split(stored, [stored.size - part.beside_size])

@@ -1,7 +1,7 @@
 """Every error that neyman raises on purpose.
 
-Each message says what was asked, what was found, and what to write instead.
-None carries a value of a private row.
+Each message says what must hold, what was given, and what to write instead. None carries a value of
+a private row.
 """
 
 from neyman.printable import printable_lines
@@ -34,32 +34,32 @@ class NeymanError(Exception):
     """Base of every error raised on purpose."""
 
     def __str__(self) -> str:
-        """Give the sentence; what it quotes of a name or a spec moves no terminal."""
+        """Return the sentence; names and specs that it quotes cannot control a terminal."""
         return printable_lines(super().__str__())
 
 
 class InvalidParameter(NeymanError, ValueError):
-    """A number or name is outside what the formula allows."""
+    """A number or name is out of range."""
 
 
 class InvalidCall(InvalidParameter, TypeError):
-    """A function was called with arguments that it does not have, or without those it needs."""
+    """A function was called with unknown arguments, or without those it needs."""
 
 
 class UnsupportedComposition(NeymanError, TypeError):
-    """These curves do not compose, or a solver cannot read their composition."""
+    """These curves do not compose, or no solver can compute their composition."""
 
 
 class NotCertified(NeymanError, TypeError):
-    """A bound was asked of a curve that gives only estimates."""
+    """A bound was requested from a curve that has only estimates."""
 
 
 class EmptyIntersection(NeymanError, ArithmeticError):
-    """Two proved bounds of one number exclude each other: a mistake of neyman, not of yours."""
+    """Two proved bounds of one number exclude each other: a mistake in neyman, not in your code."""
 
 
 class MissingExtra(NeymanError, ImportError):
-    """An optional dependency is not installed, or of a version that was not tested."""
+    """An optional dependency is not installed, or has a version that was not tested."""
 
 
 class SensitivityMismatch(NeymanError, TypeError):
@@ -82,24 +82,24 @@ class UnknownColumn(InvalidTable, KeyError):
     """The table's schema has no such column."""
 
     def __str__(self) -> str:
-        """Give the sentence itself; `KeyError` would quote it."""
+        """Return the sentence itself; `KeyError` would quote it."""
         return printable_lines(self.args[0]) if self.args else ""
 
 
 class EngineFailure(NeymanError, RuntimeError):
-    """The engine failed; its own text is withheld, for it can quote private values."""
+    """The engine failed; its own text is withheld, because it can quote private values."""
 
 
 class BrokenRandomness(NeymanError, RuntimeError):
-    """The random bits are missing, too few, or visibly not random; noise of them hides nothing."""
+    """The random bits are missing, too few, or visibly not random; their noise hides nothing."""
 
 
 class BudgetExceeded(NeymanError, RuntimeError):
-    """The charge would pass the ledger's cap; nothing was drawn and nothing charged."""
+    """The charge would exceed the ledger's cap; nothing was drawn and nothing charged."""
 
 
 class EntryConflict(NeymanError, RuntimeError):
-    """The entry id stands for another query, another dataset, or has used up its redraw."""
+    """The entry id belongs to another query or dataset, or its redraw is used up."""
 
 
 class LedgerMismatch(NeymanError, ValueError):
@@ -107,11 +107,11 @@ class LedgerMismatch(NeymanError, ValueError):
 
 
 class LedgerCorrupt(NeymanError, RuntimeError):
-    """The ledger's file does not hold what a ledger writes."""
+    """The ledger's store does not hold what a ledger writes."""
 
 
 class LedgerUnavailable(NeymanError, OSError):
-    """The ledger's file cannot be used safely where it lies."""
+    """The ledger's store cannot be reached or used safely."""
 
 
 class SpecError(NeymanError, ValueError):

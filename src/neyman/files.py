@@ -1,4 +1,4 @@
-"""Files that a command writes: what stands in their way is found before anything is charged."""
+"""Files that a command writes: obstacles are found before anything is charged."""
 
 import os
 import tempfile
@@ -15,22 +15,22 @@ __all__ = ["check_page", "check_target", "replace_whole", "write_text"]
 def check_target(
     option: str, path: Path, inputs: Set[Path], word: str, ours: Callable[[Path], bool]
 ) -> None:
-    """Refuse a path that cannot be written to, or whose file would be a loss.
+    """Refuse a path that cannot be written to, or whose file must not be replaced.
 
     Args:
         option: as the user wrote it.
-        path: where it leads.
-        inputs: what the command reads, and never writes to.
-        word: what the file is called in an error.
-        ours: whether a file is such a one, and may be replaced.
+        path: its path.
+        inputs: the files that the command reads, and never writes to.
+        word: the name of the kind of file, for the message.
+        ours: whether a file is of this kind and may be replaced.
 
     Raises:
-        InvalidParameter: if so.
+        InvalidParameter: if the path is refused.
     """
     place = path.resolve()
     if place in {other.resolve() for other in inputs} or (place.is_file() and not ours(place)):
         raise InvalidParameter(
-            f"{option} {path} is a file that is no {word}; write a path where none lies"
+            f"{option} must not replace a file that is no {word}; got {path}. Write another path"
         )
     if place.is_dir():
         raise InvalidParameter(f"{option} {path} is a folder; write the path of a file in it")
@@ -43,21 +43,21 @@ def check_target(
 
 
 def check_page(option: str, path: Path, inputs: Set[Path]) -> None:
-    """Refuse a path that a page cannot be written to, as `check_target` does."""
+    """Refuse a path to which a page cannot be written, like `check_target`."""
     check_target(option, path, inputs, "report", _is_page)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text, whole or not at all, as `replace_whole` does."""
+    """Write text, whole or not at all, like `replace_whole`."""
     replace_whole(path, lambda file: file.write(text.encode()))
 
 
 def replace_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Let `write` write beside the path, and put it there once it is whole and on the disk.
+    """Run `write` on a file beside the path, and move it there once it is whole and on the disk.
 
-    The file beside it has a random name, is made anew, and follows no link; only this user can read
-    it until it is whole. It is gone whatever happens, also after an interrupt. Where the path is a
-    link, the link is replaced, and not what it leads to.
+    The file beside it has a random name, is created anew, and follows no link; only this user can
+    read it until it is whole. It is removed in any case, also after an interrupt. If the path is a
+    link, the link is replaced, and not its target.
     """
     descriptor, name = tempfile.mkstemp(prefix=".neyman-", suffix=".part", dir=path.parent)
     part = Path(name)
@@ -76,14 +76,14 @@ def replace_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def _umask() -> int:
-    """Return the mask of new files; it can only be read by setting it, to the strictest."""
+    """Return the mask of new files; it can only be read by setting it, here to the strictest."""
     mask = os.umask(0o777)
     os.umask(mask)
     return mask
 
 
 def _sync(folder: Path) -> None:
-    """Have the folder know the new name after a crash, where the system can promise it."""
+    """Make the new name in the folder durable, if the system can."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""Public nodes on a line or circle: the places at which tables and arrays count values."""
+"""Public nodes on a line or circle, at which tables and arrays count values."""
 
 import math
 from collections.abc import Sequence
@@ -16,34 +16,34 @@ __all__ = ["OUTSIDE", "Nodes", "WholeNodes", "beyond", "histogram"]
 _PIECE: Final = 1 << 15
 _MOST: Final = 2**28
 _LARGEST: Final = 1e200
-# Periods beyond which doubles are further apart than half of one.
+# Beyond this many periods, doubles are more than half a period apart.
 _FAR: Final = 2.0**52
-# Nodes of values that are at no place of a line: below, above, and those that are no number.
+# The nodes for values that are not on a line: below, above, and NaN.
 OUTSIDE: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
-    """Equally spaced nodes start + k step, k = 0 ... number - 1, and the one that a value is at.
+    """Equally spaced nodes start + k step, k = 0 ... number - 1, and the node of each value.
 
         line      k = floor((min(max(x, start), end) - start) / step + 1/2)
         circle    k = floor((x - floor(x / end) end) / step + 1/2) mod number,   end the period
 
-    A total function of doubles by basic operations alone, in this order, so that one value has one
-    node in NumPy and in every SQL engine; no operation overflows. NaN is at none, nor is, on a
-    circle, a value 2^52 periods away, whose double does not say where it is, nor, where what is
-    outside is dropped, a value outside.
+    This is a total function of doubles that uses only basic operations, in this order. So a value
+    has the same node in NumPy and in every SQL engine, and no operation overflows. These values
+    have no node: NaN; on a circle, a value 2^52 periods away, whose double does not determine its
+    place; and a value outside the line, if such values are dropped.
 
     Attributes:
         start: the first node.
-        end: of the values, the last node on a line.
+        end: on a line, the last node; on a circle, the period.
         step: between nodes.
         number: how many.
-        closed: whether they lie on a circle.
-        dropped: whether values outside are at none; else they are at the nearer end.
+        closed: whether they are on a circle.
+        dropped: whether values outside have no node; otherwise they belong to the nearer end.
     """
 
-    # Whether values outside have nodes of their own: of `WholeNodes`.
+    # Whether values outside have their own nodes, as in `WholeNodes`.
     counted: ClassVar[bool] = False
 
     start: float
@@ -54,10 +54,10 @@ class Nodes:
     dropped: bool
 
     def __post_init__(self) -> None:
-        """Refuse nodes beyond which a value could round, or on which an operation could overflow.
+        """Refuse nodes beyond which a value could round, or whose arithmetic could overflow.
 
         Raises:
-            InvalidParameter: if they are no nodes.
+            InvalidParameter: if they are refused.
         """
         shown = f"Nodes(start={self.start}, end={self.end}, step={self.step}, number={self.number})"
         sound = abs(self.start) <= _LARGEST and abs(self.end) <= _LARGEST and self.start < self.end
@@ -66,7 +66,7 @@ class Nodes:
                 "nodes must have start < end within 1e200 (0 and the period on a circle) and a "
                 f"positive step; got {shown}"
             )
-        # On a circle the last place is that of the first node.
+        # On a circle the last place is the first node.
         last = (self.end - self.start) / self.step + 0.5
         if not 1 <= self.number <= _MOST or not last < self.inside + self.closed:
             raise InvalidParameter(
@@ -75,28 +75,28 @@ class Nodes:
 
     @property
     def inside(self) -> int:
-        """How many nodes lie on the line or circle; they are the first."""
+        """How many nodes are on the line or circle; they are the first."""
         return self.number - OUTSIDE * self.counted
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest value at some node."""
+        """The least and the largest value that has a node."""
         if self.closed:
             return -_FAR * self.end, _FAR * self.end
         return (self.start, self.end) if self.dropped else (-math.inf, math.inf)
 
     def index(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-        """Return the node of each value; `number` for a value at none."""
+        """Return the node of each value; `number` for a value without one."""
         if self.closed or self.dropped:
             low, high = self.range
-            # Of NaN every comparison is false.
+            # Comparisons with NaN are false.
             lost = ~((values >= low) & (values <= high))
         else:
             lost = np.isnan(values)
         inside = self._turned(values, lost) if self.closed else self._clipped(values)
         inside /= self.step
         inside += 0.5
-        # Never negative, so that cutting off is rounding down; what NaN becomes is replaced.
+        # Never negative, so truncation rounds down; the result for NaN is replaced.
         with np.errstate(invalid="ignore"):
             nodes = inside.astype(np.int64)
         if self.closed:
@@ -105,11 +105,11 @@ class Nodes:
         return nodes
 
     def spread(self, mean: float, stddev: float) -> tuple[float, float]:
-        """Return the mean and the deviation of values where the nodes are equally spaced."""
+        """Return the mean and the deviation of values in the coordinate of equally spaced nodes."""
         return mean, stddev
 
     def _clipped(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return distances from the start; of NaN NaN."""
+        """Return distances from the start; NaN for NaN."""
         inside = np.clip(values, self.start, self.end)
         inside -= self.start
         return inside
@@ -117,9 +117,9 @@ class Nodes:
     def _turned(
         self, values: npt.NDArray[np.float64], lost: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.float64]:
-        """Return distances from the last multiple of the period, of those that are lost 0."""
+        """Return distances from the last multiple of the period; 0 for values without a node."""
         known = np.where(lost, 0.0, values)
-        # Far away the product is rounded, and this is out by a period or two.
+        # Far away the product is rounded, and this can be off by a period or two.
         periods = known / self.end
         np.floor(periods, out=periods)
         periods *= self.end
@@ -127,7 +127,7 @@ class Nodes:
         return known
 
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record, for JSON."""
         return {
             "start": self.start.hex(),
             "end": self.end.hex(),
@@ -141,9 +141,9 @@ class Nodes:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeNodes(Nodes):
-    """Nodes on a line, and three more: of values below it, of those above, and of all others.
+    """Nodes on a line, and three more: for values below it, values above it, and all others.
 
-    So every value is at one of them, NaN too.
+    So every value has a node, NaN too.
     """
 
     counted: ClassVar[bool] = True
@@ -158,7 +158,7 @@ class WholeNodes(Nodes):
             closed=False,
             dropped=False,
         ).index(values)
-        # NaN is behind the last node, and so at the first of the three.
+        # NaN is at `number`, which here is the first of the three.
         nodes[nodes == self.inside] = self.number - 1
         nodes[values < self.start] = self.inside
         nodes[values > self.end] = self.inside + 1
@@ -170,7 +170,7 @@ class WholeNodes(Nodes):
 
 
 def beyond(limit: float) -> Nodes:
-    """Return two nodes: of values up to a limit, and of those beyond it."""
+    """Return two nodes: for values up to a limit, and for values beyond it."""
     after = math.nextafter(limit, math.inf)
     return Nodes(start=limit, end=after, step=after - limit, number=2, closed=False, dropped=False)
 
@@ -178,13 +178,13 @@ def beyond(limit: float) -> Nodes:
 def histogram(
     axes: Sequence[Nodes], columns: Sequence[npt.NDArray[np.generic]]
 ) -> npt.NDArray[np.int64]:
-    """Count rows at the nodes of all axes, the last axis running fastest.
+    """Return the counts of rows at the nodes of all axes, the last axis fastest.
 
-    A row at no node of some axis counts for nothing.
+    A row without a node on an axis is not counted.
 
     Args:
         axes: one for each column.
-        columns: shape (n,) each; of a matrix of rows, its transpose.
+        columns: shape (n,) each; for a matrix of rows, its transpose.
     """
     nodes = math.prod(axis.number for axis in axes)
     counts = np.zeros(nodes + 1, np.int64)
@@ -203,7 +203,7 @@ def histogram(
 def _places(
     axes: Sequence[Nodes], columns: Sequence[npt.NDArray[np.generic]]
 ) -> npt.NDArray[np.int64]:
-    """Return the node of each row among those of all axes; their number for a row at none."""
+    """Return the node of each row among those of all axes; their number for a row without one."""
     place, *others = (
         axis.index(column.astype(np.float64, copy=False))
         for axis, column in zip(axes, columns, strict=True)

@@ -1,4 +1,4 @@
-"""`override`: marks a method whose documentation is that of the method it overrides."""
+"""`override`: marks a method that has the documentation of the method it overrides."""
 
 import sys
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-"""Text from data or a spec, made harmless wherever people read it.
+"""Text from data or a spec, made harmless for people who read it.
 
-A key of an unknown group is the text of a private row, and a title is whatever a spec holds: both
-may carry signs that clear a terminal, turn its text around, begin a new line or show nothing at
-all. What programs read (JSON, Arrow, the ledger) keeps the text as it is.
+A key of an unknown group is text from a private row, and a title is any text of a spec. Both may
+contain characters that clear a terminal, reverse the text, start a new line or are invisible.
+Programs (JSON, Arrow, the ledger) keep the text as it is.
 """
 
 import re
@@ -12,10 +12,10 @@ from typing import Final
 
 __all__ = ["listed", "printable", "printable_lines", "shortened", "width"]
 
-# Control signs, format signs (bidi, zero width), surrogates, signs for private use or of no
-# meaning yet, separators of lines and paragraphs.
+# Control and format characters (bidi, zero width), surrogates, private use, unassigned, and line
+# and paragraph separators.
 _UNSEEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
-# Letters and marks that show nothing: fillers, joiners, and what selects a variant.
+# Invisible letters and marks: fillers, joiners and variation selectors.
 _INVISIBLE: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -24,7 +24,7 @@ _PLAIN: Final = re.compile(r"[ -~]*")
 
 
 def listed(words: Iterable[str]) -> str:
-    """Return words as a sentence has them.
+    """Return words as a list in a sentence.
 
     >>> listed(["ward", "sex", "year"])
     'ward, sex and year'
@@ -34,7 +34,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 def printable(shown: object) -> str:
-    r"""Return text as one line of signs that are seen; any other sign is written as its number.
+    r"""Return text as one line of visible characters; any other character is written as its number.
 
     >>> printable("a\x1b[2J\nb")
     'a\\x1b[2J\\nb'
@@ -46,12 +46,12 @@ def printable(shown: object) -> str:
 
 
 def printable_lines(shown: object) -> str:
-    """Return the same of a text of several lines, which stay apart."""
+    """Return the same for a text of several lines, which stay separate."""
     return "\n".join(map(printable, str(shown).split("\n")))
 
 
 def shortened(shown: object, most: int) -> str:
-    """Return `printable` text that takes at most so many columns; what is left out is said."""
+    """Return `printable` text of at most `most` columns, with a sign if it is cut."""
     text = printable(shown)
     if len(text) <= most and width(text) <= most:
         return text
@@ -62,7 +62,7 @@ def shortened(shown: object, most: int) -> str:
 
 
 def width(text: str) -> int:
-    """Return how many columns a text takes in a terminal: East Asian signs take two."""
+    """Return how many columns a text takes in a terminal: East Asian characters take two."""
     if text.isascii():
         return len(text)
     return sum(1 + (unicodedata.east_asian_width(sign) in _WIDE) for sign in text)

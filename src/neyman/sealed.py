@@ -1,4 +1,4 @@
-"""Errors without private values: what happens between reading rows and storing an answer."""
+"""Errors without private values, for everything between reading rows and storing an answer."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,21 +32,20 @@ _CAUSES: Final[tuple[tuple[type[Exception], str], ...]] = (
 
 
 def sealed(work: Callable[[], T]) -> T:
-    """Run work that sees private values. If it fails, raise a new error that holds none of them.
+    """Run work on private values. If it fails, raise a new error without any of them.
 
     A traceback holds the frames that the error passed through, and with them their variables. An
-    error holds its arguments and the errors before it. None of these leaves this function.
+    error holds its arguments and earlier errors. None of these leaves this function.
 
     The handlers make no calls. Python checks for Ctrl-C when a call ends and when a function or a
     loop begins; an interrupt there would hold the error that is being handled as its context.
 
     Args:
-        work: computes and stores the answer; what it returns may be shown.
+        work: computes and stores the answer; its result may be revealed.
 
     Raises:
         BrokenRandomness, EngineFailure, EntryConflict, LedgerCorrupt, LedgerUnavailable: with the
-            original message if `work` raised one of them. Any other error becomes an
-            EngineFailure.
+            original message if `work` raised one of them. Any other error becomes an EngineFailure.
         KeyboardInterrupt, SystemExit: if `work` was stopped. It is a new one, and the exit status
             is 1.
     """
@@ -55,7 +54,7 @@ def sealed(work: Callable[[], T]) -> T:
         try:
             return work()
         except BaseException as error:
-            # The frames go at once: where one of them holds the error they would be a cycle.
+            # Drop the frames at once: if one of them holds the error, they are a reference cycle.
             error.__traceback__ = error.__context__ = error.__cause__ = None
             raise
     except _SPEAKING as error:
@@ -66,7 +65,7 @@ def sealed(work: Callable[[], T]) -> T:
 
 
 def withheld(kind: type[BaseException], words: tuple[object, ...] = ()) -> BaseException:
-    """Return a new error in place of one of this kind. It says what to do, and nothing of the rows.
+    """Return a new error in place of one of this kind, with advice and nothing about the rows.
 
     Args:
         kind: the class of the error that was raised.
@@ -77,7 +76,7 @@ def withheld(kind: type[BaseException], words: tuple[object, ...] = ()) -> BaseE
     if issubclass(kind, SystemExit):
         return SystemExit(1)
     if not issubclass(kind, Exception):
-        # Somebody stops the program, as Ctrl-C does.
+        # The program is being stopped, as by Ctrl-C.
         with suppress(Exception):
             return kind()
         return KeyboardInterrupt()

@@ -1,10 +1,10 @@
-"""How far one unit can move an exact integer answer, in which norm, under which relation."""
+"""Sensitivity: how far one unit can move an exact integer answer, by norm and relation."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, Protocol, TypeAlias, cast, final, get_args
 
-from neyman.arguments import check_type, given
+from neyman.arguments import check_type, got
 from neyman.errors import InvalidParameter
 
 __all__ = ["Asked", "Neighbors", "NewGroups", "Sensitivity", "check_neighbors", "sensitivity_of"]
@@ -19,30 +19,30 @@ def check_neighbors(neighbors: str) -> Neighbors:
         InvalidParameter: if it is neither "add_remove" nor "replace_one".
     """
     for known in get_args(Neighbors):
-        # By type first: an array would be compared element by element.
+        # Check the type first: an array would be compared element by element.
         if type(neighbors) is str and neighbors == known:
             return known
     raise InvalidParameter(
-        f"{given('neighbors', neighbors)} is no neighbouring relation; "
-        'write "add_remove" (one unit present or absent) or "replace_one" (one unit changed)'
+        'neighbors must be "add_remove" (one unit present or absent) or "replace_one" (one unit '
+        f"changed); got {got(neighbors)}"
     )
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewGroups:
-    """What one unit alone can add to an answer whose groups nobody declared.
+    """What one unit alone can add to an answer with undeclared groups.
 
     Attributes:
         most: the most groups that one table has and its neighbour has not.
-        largest: the most that the count of such a group is, in lattice units.
+        largest: the largest count of such a group, in lattice units.
     """
 
     most: int
     largest: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no group, or an empty one."""
+        """Refuse numbers below 1."""
         if min(self.most, self.largest) < 1:
             raise InvalidParameter(
                 "most and largest must be whole numbers of at least 1; "
@@ -54,21 +54,20 @@ class NewGroups:
 class Sensitivity:
     """Largest change of an integer vector between neighbouring tables, in exact arithmetic.
 
-    l1         = sup ||v - v'||_1
-    l2_squared = sup ||v - v'||_2^2
+    l1 = sup ||v - v'||_1,   l2_squared = sup ||v - v'||_2^2
 
-    A norm that the query does not bound is None, and a mechanism that needs it refuses. Noise that
-    lives on the integers asks in how many coordinates v and v' differ, and by how much, too: its
-    curve is not a function of one norm.
+    If the query does not bound a norm, it is None, and a mechanism that needs it refuses. Noise on
+    the integers also depends on how many coordinates of v and v' differ, and by how much: its curve
+    is not a function of one norm.
 
     Attributes:
-        neighbors: the neighbouring relation that the suprema run over.
+        neighbors: the neighbouring relation of the suprema.
         l1: in lattice units, or None.
         l2_squared: in squared lattice units, or None.
-        coordinates: the most coordinates that differ, or None if nothing is known but the norms.
+        coordinates: the most coordinates that differ, or None if only the norms are known.
         largest: the most that one coordinate differs, in lattice units, or None.
-        new_groups: where nobody declared the groups, what one unit alone can add to them; None
-            where the groups are public.
+        new_groups: for undeclared groups, what one unit alone can add to them; None if the groups
+            are public.
     """
 
     neighbors: Neighbors
@@ -95,16 +94,16 @@ class Sensitivity:
             )
 
     def of_many(self, records: int, groups: int = 1, total: int | None = None) -> "Sensitivity":
-        """Return how far a unit moves as many such vectors as there are groups.
+        """Return the sensitivity to a unit of several records, of one such vector for each group.
 
-        One of at most r records in each of at most g groups and m in all, from how far one record
-        moves one vector, under add_remove:
+        A unit has at most r records in each of at most g groups, and m in all. From the sensitivity
+        of one vector to one record, under add_remove:
 
-        l1 = m l1,   l2_squared = (floor(m / r) r^2 + (m mod r)^2) l2_squared,
-        coordinates = g coordinates,   largest = r largest
+            l1 = m l1,   l2_squared = (floor(m / r) r^2 + (m mod r)^2) l2_squared,
+            coordinates = g coordinates,   largest = r largest
 
-        Attained where all records push the same way: a sum of squares is greatest where groups are
-        full, and ceil(m / r) <= g of them hold all m records.
+        This is attained if all records push in the same direction: a sum of squares is largest if
+        groups are full, and ceil(m / r) <= g of them hold all m records.
 
         Args:
             records: r, at most m.
@@ -128,7 +127,7 @@ class Sensitivity:
 
 
 class Asked(Protocol):
-    """What has a sensitivity: a question."""
+    """An object with a sensitivity: a question."""
 
     @property
     def sensitivity(self) -> Sensitivity:
@@ -139,8 +138,11 @@ class Asked(Protocol):
 def sensitivity_of(given: Sensitivity | Asked) -> Sensitivity:
     """Return a sensitivity, or that of a question.
 
+    Args:
+        given: a sensitivity or a question.
+
     Raises:
-        InvalidParameter: if it is neither; a number above all, for it would not say which norm.
+        InvalidParameter: if it is neither. A number is refused, because it does not say which norm.
     """
     found: object = given
     if not isinstance(given, Sensitivity):

@@ -240,7 +240,7 @@ BETRAYED = discrete([0.5, 0.5, 0], [0, 0.5, 0.5])
         ),
         ([], "nothing is composed"),
         ([(identity(), 5)], "nothing is composed"),
-        ([(gdp(1), -1)], "no whole number"),
+        ([(gdp(1), -1)], "a whole number"),
         (
             [(TradeOff(gdp(1).remove, laplace(1).remove), 100)],
             "the two directions of",
@@ -256,9 +256,9 @@ def test_what_the_theorem_does_not_cover_is_refused(steps, words):
 
 def test_a_band_is_asked_within_its_range():
     band = central_limit_band([(pure_dp(0.1), 100)])
-    with pytest.raises(InvalidParameter, match="leaves"):
+    with pytest.raises(InvalidParameter, match="alpha must be"):
         band.beta(1.5)
-    with pytest.raises(InvalidParameter, match="leaves"):
+    with pytest.raises(InvalidParameter, match="alpha must be"):
         band.beta(math.nan)
 
 
@@ -520,7 +520,7 @@ def test_edgeworth_refuses_what_has_no_expansion():
         edgeworth([(gdp(1) @ approx_dp(0, 1e-6), 10)])
     with pytest.raises(InvalidParameter, match="nothing is composed"):
         edgeworth([])
-    with pytest.raises(InvalidParameter, match="leaves"):
+    with pytest.raises(InvalidParameter, match="alpha must be"):
         edgeworth([(gdp(1), 1)]).beta(0.0)
 
 

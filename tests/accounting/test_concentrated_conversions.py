@@ -66,10 +66,10 @@ NAN, INF = math.nan, math.inf
 @pytest.mark.parametrize(
     ("convert", "arguments", "words"),
     [
-        (dwork_rothblum_epsilon, (1, 1, 0), "delta=0 leaves"),
+        (dwork_rothblum_epsilon, (1, 1, 0), "delta must be above 0 and at most 1; got 0"),
         (truncated_epsilon, (0, 2, 0.1), "rho=0 is outside"),
-        (truncated_epsilon, (1, 1, 0.1), "no order above 1"),
-        (truncated_delta, (1, 1, 0.1), "no order above 1"),
+        (truncated_epsilon, (1, 1, 0.1), "omega must be above 1; got 1"),
+        (truncated_delta, (1, 1, 0.1), "omega must be above 1; got 1"),
         (dwork_rothblum_epsilon, (-5, 1, 1e-5), "mu=-5 is negative"),
         (dwork_rothblum_delta, (-5, 1, 1), "mu=-5 is negative"),
         (bun_steinke_delta, (5e-324, 1), r"rho=about 2\^-1073 is outside"),

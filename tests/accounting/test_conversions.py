@@ -226,8 +226,11 @@ def test_the_moments_accountant():
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (lambda: rdp_epsilon(gdp(1), 2.0, by=OPTIMAL), "delta=2.0 leaves"),
-        (lambda: rdp_delta(gdp(1), float("nan"), by=OPTIMAL), "epsilon=nan leaves"),
+        (lambda: rdp_epsilon(gdp(1), 2.0, by=OPTIMAL), r"delta must be in \[0, 1\]; got 2.0"),
+        (
+            lambda: rdp_delta(gdp(1), float("nan"), by=OPTIMAL),
+            r"epsilon must be in \[-inf, inf\]; got nan",
+        ),
         (lambda: rdp_delta(gdp(1), 1.0, by=OPTIMAL, orders=[0.5]), "at least 1"),
         (lambda: rdp_delta(gdp(1), 1.0, by=OPTIMAL, orders=[]), "at least 1"),
     ],

@@ -197,7 +197,7 @@ def test_truncation_by_any_rule_is_charged_by_the_chance_of_a_full_batch():
     # f_p and a failure with the chance that is charged.
     charged = (step.delta(0.3) - plain.delta(0.3)) / (1 - plain.delta(0.3))
     assert charged == pytest.approx(float(at_least(n - 1, most, p)), rel=1e-9)
-    with pytest.raises(UnsupportedComposition, match="which is not small"):
+    with pytest.raises(UnsupportedComposition, match="full batches must be rare"):
         truncated(Fraction(1), 3, n, dropped="by_any_rule")
 
 

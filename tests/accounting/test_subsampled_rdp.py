@@ -277,7 +277,7 @@ def test_a_moment_bound_is_a_renyi_bound():
         (
             lambda: poisson_rdp(gdp(1), sampling_probability=2, orders=[2]),
             InvalidParameter,
-            r"leaves \[0, 1\]",
+            r"must be in \[0, 1\]",
         ),
         (
             lambda: poisson_rdp(gdp(1), sampling_probability=0.1, orders=[]),

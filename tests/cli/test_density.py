@@ -195,10 +195,10 @@ def test_a_bare_command_lists_all_that_is_missing(capsys):
             2,
             "--picture must end in .png or .svg; got visits.parquet",
         ),
-        ({"picture": "notes.png"}, 1, "--picture notes.png is a file that is no picture"),
+        ({"picture": "notes.png"}, 1, "--picture must not replace a file that is no picture"),
         ({"picture": "none/curve.png"}, 1, "--picture none/curve.png lies in no folder"),
-        ({"save": "visits.parquet"}, 1, "--save visits.parquet is a file that is no function"),
-        ({"save": "notes.png"}, 1, "--save notes.png is a file that is no function"),
+        ({"save": "visits.parquet"}, 1, "--save must not replace a file that is no function"),
+        ({"save": "notes.png"}, 1, "--save must not replace a file that is no function"),
         ({"save": "."}, 1, "--save . is a folder"),
         (
             {"save": "curve.txt"},

@@ -91,7 +91,9 @@ def test_releases_are_one_table_of_csv(folder, capsys):
     assert main(["release", "data/visits.toml", "--csv", "-o", "a.csv"]) == 0
     assert (folder / "a.csv").read_text(encoding="utf-8") == printed
     assert main(["release", "data/visits.toml", "--csv", "-o", "data/visits.toml"]) == 1
-    assert "-o data/visits.toml is a file that is no CSV" in capsys.readouterr().err
+    assert (
+        "-o must not replace a file that is no CSV; got data/visits.toml" in capsys.readouterr().err
+    )
     assert main(["release", "data/visits.toml", "--preview", "--csv"]) == 2
 
 

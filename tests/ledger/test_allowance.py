@@ -72,7 +72,7 @@ def test_the_same_steps_asked_again_are_the_same_allowance(opened):
     [
         ({"steps": 21}, "steps: 20 of gdp.*in the ledger, 21 of gdp"),
         ({"step": NOISIER}, "schedule of steps"),
-        ({"request": {"model": "n"}}, "another request .*model: 'm' in the ledger, 'n' asked"),
+        ({"request": {"model": "n"}}, "another request .*model: 'm' in the ledger, 'n' now"),
         ({"source": "e"}, "another dataset"),
     ],
 )

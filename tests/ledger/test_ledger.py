@@ -176,7 +176,7 @@ def test_the_first_commit_wins(opened):
         ({"source": "hospital.parquet SECRET"}, "another dataset"),
         (
             {"curve": gdp(0.05)},
-            r"another budget \(budget: gdp\(mu=0.1\) in the ledger, gdp\(mu=0.05\) asked\)",
+            r"another budget \(budget: gdp\(mu=0.1\) in the ledger, gdp\(mu=0.05\) now\)",
         ),
         ({"request": {"n": 1.0}, "source": "SECRET"}, "another request and dataset"),
     ],
@@ -199,16 +199,16 @@ def test_an_id_stands_for_one_question(opened, change, word, committed):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"q": {"bounds": ["0", "20"]}}, ["q.bounds[1]: '10' in the ledger, '20' asked)"]),
-        ({"q": {"bounds": ["0"]}}, ["q.bounds[1]: '10' in the ledger, nothing asked)"]),
-        ({"q": {"bounds": "0 10"}}, ["q.bounds: ['0', '10'] in the ledger, '0 10' asked)"]),
+        ({"q": {"bounds": ["0", "20"]}}, ["q.bounds[1]: '10' in the ledger, '20' now)"]),
+        ({"q": {"bounds": ["0"]}}, ["q.bounds[1]: '10' in the ledger, nothing now)"]),
+        ({"q": {"bounds": "0 10"}}, ["q.bounds: ['0', '10'] in the ledger, '0 10' now)"]),
         (
             {"q": {"bounds": ["0", "10"]}, "a b": "x" * 99},
-            ["['a b']: nothing in the ledger, '" + "x" * 58 + "… asked)"],
+            ["['a b']: nothing in the ledger, '" + "x" * 58 + "… now)"],
         ),
         (
             {"q": {"bounds": list("abcdefg")}},
-            ["q.bounds[4]: nothing in the ledger, 'e' asked; and 2 more)"],
+            ["q.bounds[4]: nothing in the ledger, 'e' now; and 2 more)"],
         ),
     ],
 )
@@ -223,9 +223,7 @@ def test_a_conflict_says_what_differs(opened, asked, said):
 def test_long_texts_are_shown_where_they_part(opened):
     desk = opened()
     desk.reserve("q", request={"where": "a" * 100 + "b" * 100})
-    with pytest.raises(
-        EntryConflict, match=r"where: …a{10}b{48}… in the ledger, …a{10}c{48}… asked"
-    ):
+    with pytest.raises(EntryConflict, match=r"where: …a{10}b{48}… in the ledger, …a{10}c{48}… now"):
         desk.reserve("q", request={"where": "a" * 100 + "c" * 100})
 
 
@@ -267,7 +265,7 @@ def test_requests_are_compared_as_written(opened, one, other):
     desk.answer("q", request={"n": one})
     with pytest.raises(EntryConflict, match="another request") as refusal:
         desk.reserve("q", request={"n": other})
-    assert f"(n: {one!r} in the ledger, {other!r} asked)" in str(refusal.value)
+    assert f"(n: {one!r} in the ledger, {other!r} now)" in str(refusal.value)
 
 
 def test_the_order_of_keys_says_nothing(opened):

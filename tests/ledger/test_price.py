@@ -110,7 +110,7 @@ def test_a_ledger_keeps_what_it_was_opened_with(tmp_path):
 
 def test_the_state_in_one_line(ledger):
     assert ledger.state() == (
-        "0 % of mu^2, 0 % of delta spent; whatever is asked next, all together keep "
+        "0 % of mu^2, 0 % of delta spent; all releases together satisfy "
         "approx_dp(epsilon=8, delta=1e-05)"
     )
     ask(ledger, "a", RUN)

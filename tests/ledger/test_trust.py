@@ -256,28 +256,28 @@ def test_what_the_owner_added_or_altered_is_refused(team, roles, what):
         (
             CHEAPER,
             "CREATE TRIGGER a BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION own.meddle()",
-            r"row 3 was written with cost 1/100, and stands there with cost 1/1000: something",
+            r"row 3 was written with cost 1/100, and now has cost 1/1000: something",
         ),
         (
             "NEW.payload := ''{}''; RETURN NEW;",
             "CREATE TRIGGER a BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION own.meddle()",
-            "row 3 of the ledger's table 'events' does not stand there as it was written",
+            "row 3 of the ledger's table 'events' is not as it was written",
         ),
         (
             "RETURN NULL;",
             "CREATE TRIGGER a BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION own.meddle()",
-            "rows written to the ledger's table 'events': 1, and found there: 0",
+            "the ledger's table 'events' must have 1 new rows; it has 0",
         ),
         (
             ANOTHER,
             "CREATE TRIGGER a AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION own.meddle()",
-            "rows written to the ledger's table 'events': 1, and found there: 2",
+            "the ledger's table 'events' must have 1 new rows; it has 2",
         ),
         (
             ANOTHER,
             "CREATE CONSTRAINT TRIGGER a AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED "
             "FOR EACH ROW EXECUTE FUNCTION own.meddle()",
-            "rows written to the ledger's table 'events': 1, and found there: 2",
+            "the ledger's table 'events' must have 1 new rows; it has 2",
         ),
         (
             "RETURN NEW;",

@@ -192,7 +192,8 @@ def test_the_record_is_plain():
 @BY_NOISE
 def test_noise_alone_does_not_answer_for_unknown_groups(noise):
     with pytest.raises(
-        SensitivityMismatch, match=r"need a threshold beside the noise.*Thresholded\.calibrate"
+        SensitivityMismatch,
+        match=r"need a threshold in addition to the noise.*Thresholded\.calibrate",
     ):
         noise.tradeoff(unit(largest=2))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
-    around,
+    Interval,
     ceil_float,
     exact,
     first_double,
@@ -148,14 +148,14 @@ def test_what_no_double_stands_for_is_refused(value):
 
 
 @given(st.floats(min_value=-1e308, max_value=1e308))
-def test_around_encloses_the_decimal(x):
-    lower, upper = around(x)
+def test_an_interval_encloses_the_decimal(x):
+    lower, upper = Interval.decimal(x)
     assert Fraction(float(lower)) <= exact(x, "x") <= Fraction(float(upper))
 
 
-def test_around_leaves_whole_numbers_and_infinities():
+def test_a_decimal_leaves_whole_numbers_and_infinities():
     values = np.array([0.0, 1.0, -3.0, 2.0**52, np.inf, -np.inf])
-    lower, upper = around(values)
+    lower, upper = Interval.decimal(values)
     assert np.array_equal(lower, values)
     assert np.array_equal(upper, values)
 

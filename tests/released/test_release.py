@@ -249,7 +249,7 @@ def test_the_keys_of_an_older_record_are_those_of_its_question(asked, columns, k
 
 def test_keys_that_are_no_columns_are_refused():
     for wrong in (["wards"], "ward", None, [1]):
-        with pytest.raises(InvalidParameter, match="no release of version 1"):
+        with pytest.raises(InvalidParameter, match="must be a release of version 1"):
             Release.from_json(MADE.to_json() | {"keys": wrong})
 
 

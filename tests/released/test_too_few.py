@@ -85,5 +85,5 @@ def test_json_has_null_and_the_flag_and_gives_all_numbers_back(release):
     "noisy", [{"mean_x": {"9": 1}}, {"mean_x": {"1": "x"}}, {"none": {"0": 1}}]
 )
 def test_numbers_of_no_row_are_malformed(release, noisy):
-    with pytest.raises(ValueError, match="no release of version 1"):
+    with pytest.raises(ValueError, match="must be a release of version 1"):
         Release.from_json(release.to_json() | {"noisy": noisy})

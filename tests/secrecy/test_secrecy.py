@@ -358,7 +358,7 @@ def test_randomness_that_breaks_after_the_charge_is_told_without_a_number(
 
     caught = failing(question(computed))
     assert type(caught) is BrokenRandomness
-    assert "may be asked once more" in str(caught)
+    assert "may be released once more" in str(caught)
     assert ledger.entries()[0].state == "reserved"
     monkeypatch.setattr(os, "urandom", FAIR)
     assert not ny.release(question(), NOISE, ledger, entry="a").replayed

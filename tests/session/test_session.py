@@ -377,7 +377,7 @@ def test_the_page_is_that_of_all_that_was_released(db, tmp_path):
     assert text.count("<svg") == 2
     other = tmp_path / "mine.txt"
     other.write_text("mine")
-    with pytest.raises(InvalidParameter, match="is a file that is no report"):
+    with pytest.raises(InvalidParameter, match="must not replace a file that is no report"):
         db.report(other, title="Visits")
     assert other.read_text() == "mine"
 

@@ -1,4 +1,4 @@
-"""From what was run to a guarantee: training, samplers, events, calibration, filters."""
+"""From what was run to a guarantee: training, samplers, events, calibration and filters."""
 
 from neyman.accounting._budget import Amount, Budget, budget_for, cap_of
 from neyman.accounting._calibrate import Calibration, calibrate

@@ -1,4 +1,4 @@
-"""A filter, and beside it the probability that releases fail outright."""
+"""The budget of a ledger: a filter, and a sum of the probabilities of outright failure."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,18 +16,18 @@ __all__ = ["Amount", "Budget", "budget_for", "cap_of"]
 _SPARED: Final = Fraction(1, 2**40)
 # A tail that saves less is not worth its delta.
 _NEARLY: Final = Fraction(99, 100)
-# Of the delta of a cap that leaves no Gaussian without it.
+# The share of delta set aside by default if the cap without its delta allows no Gaussian noise.
 _BY_DEFAULT: Final = Fraction(1, 10)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """What a release is charged: in the account's unit, and of delta.
+    """The charge for a release: a cost in the account's unit, and a delta.
 
     Attributes:
-        cost: in the unit of the filter's account.
-        delta: the probability that it fails outright.
+        cost: in the unit of the filter's account, such as mu^2.
+        delta: the probability that the release fails outright.
     """
 
     cost: Fraction
@@ -40,33 +40,33 @@ class Amount:
         return Amount(self.cost - other.cost, self.delta - other.delta)
 
     def times(self, count: int) -> "Amount":
-        """Return the amount, `count` times."""
+        """Return `count` times this amount."""
         return Amount(self.cost * count, self.delta * count)
 
     def fits(self, other: "Amount") -> bool:
-        """Whether both numbers are at most the other's."""
+        """Return whether cost and delta are both at most those of the other amount."""
         return self.cost <= other.cost and self.delta <= other.delta
 
     def __str__(self) -> str:
-        """Write the cost, and delta after a comma if there is any."""
+        """Return the cost, followed by a comma and delta if delta is positive."""
         return f"{self.cost}, {self.delta}" if self.delta else str(self.cost)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A filter for what releases tell, and a sum of deltas for what may betray a unit outright.
+    """A filter for the costs of releases, and a limit on the sum of their deltas.
 
         sum of costs <= capacity,   sum of delta_i <= delta
 
-    Each release is at least f_i ⊗ f_{0,delta_i}, f_i charged to the filter. All of them together
-    are as private as the filter's capacity ⊗ f_{0,delta}, however each depends on the answers
-    before (docs/theory/accounts.md).
+    Each release i has a trade-off function of at least f_i ⊗ f_{0,delta_i}. The filter is charged
+    for f_i. All releases together satisfy the filter's capacity ⊗ f_{0,delta}, even if each depends
+    on earlier answers (docs/theory/accounts.md).
 
     Attributes:
         filter: what f_i is charged to.
-        delta: what may be spent of delta, on tails and on what fails outright; 0 where nothing was
-            set aside.
+        delta: the most that the deltas may add up to, for tails and for outright failures; 0 if
+            none was set aside.
     """
 
     filter: Filter
@@ -74,22 +74,28 @@ class Budget:
 
     @property
     def capacity(self) -> Amount:
-        """All that may be spent."""
+        """The whole budget: the filter's capacity and delta."""
         return Amount(self.filter.capacity, self.delta)
 
     def cost(self, curve: TradeOff) -> Amount:
-        """Return what a release with this trade-off function is charged, both numbers rounded up.
+        """Return the charge for a release with this trade-off function.
 
             (mu^2, t) with curve >= G_mu ⊗ f_{0,t}
 
-        Under an account of mu^2, of all t the one with the least max(mu^2 / capacity, t / delta);
-        t is 0, but for what fails outright, unless a tail saves one part in a hundred. The charge
-        depends on the curve and on what was fixed at opening, and never on what is spent.
+        If the account is in mu^2, this chooses the t with the least max(mu^2 / capacity, t /
+        delta). A tail is used only if it saves more than one part in a hundred; without one, t is
+        only the probability of outright failure. The charge depends on the curve and on what was
+        fixed when the ledger was opened. It never depends on what is already spent.
+
+        Args:
+            curve: the trade-off function of the release.
 
         Raises:
             NotCertified, InvalidParameter: as `Filter.cost`.
-            UnsupportedComposition: if the account bounds it by no finite amount, or it may fail
-                outright and no delta was set aside for that.
+            UnsupportedComposition: if no finite amount of the account bounds the curve, or if the
+                release may fail outright and no delta was set aside.
+
+        Error: both numbers are rounded up.
 
         >>> from neyman.accounting import dp_sgd
         >>> from neyman.curves import gdp
@@ -111,9 +117,13 @@ class Budget:
         return Amount(self.filter.cost(core) if whole is None else whole, failed)
 
     def due(self, curve: TradeOff, delta: Fraction) -> Amount:
-        """Return what a release costs at least that was charged this much of delta.
+        """Return the least amount that a release costs if this much delta is charged for it.
 
-        A charge is proved by this, by whatever rule its two numbers were chosen.
+        A charge is correct if it is at least this, whatever rule chose its two numbers.
+
+        Args:
+            curve: the trade-off function of the release.
+            delta: the delta of the charge.
 
         Raises:
             NotCertified, InvalidParameter, UnsupportedComposition: as `cost`.
@@ -126,12 +136,12 @@ class Budget:
         return Amount(self.filter.cost(core), failed)
 
     def share(self, amount: Amount) -> Fraction:
-        """Return the larger of the shares that an amount is of both accounts."""
+        """Return the larger of the two shares of the budget that an amount takes."""
         cost = amount.cost / self.filter.capacity
         return max(cost, amount.delta / self.delta) if self.delta else cost
 
     def _parted(self, curve: TradeOff) -> "tuple[TradeOff, Fraction]":
-        """Return a release without what fails outright, and the probability of that."""
+        """Return the curve without its outright failure, and the probability of that failure."""
         # The filter refuses an estimate, which may be no curve at all.
         if not curve.certified:
             return curve, Fraction(0)
@@ -146,26 +156,26 @@ class Budget:
         return core, delta
 
     def _whole(self, core: TradeOff) -> Fraction | None:
-        """Return what a release costs without a tail; None if no amount bounds it."""
+        """Return the cost of a release without a tail, or None if no amount bounds it."""
         try:
             return self.filter.cost(core)
         except UnsupportedComposition:
             return None
 
     def spent_curve(self, total: Amount) -> TradeOff:
-        """Return the guarantee of everything released when `total` has been spent."""
+        """Return the guarantee of all releases together once `total` is spent."""
         curve = self.filter.spent_curve(total.cost)
         return curve @ approx_dp(0, total.delta) if total.delta else curve
 
     def largest(self, remaining: Amount) -> str:
-        """Say the weakest single guarantee that still fits, if any does."""
+        """Return a sentence that names the weakest single guarantee that still fits, if any."""
         if remaining.cost <= 0 or remaining.delta < 0:
             return "nothing fits any more"
         curve = f"the most that still fits is {self.filter.largest(remaining.cost)}"
         return f"{curve}, with delta {at_least(remaining.delta, 6)}" if self.delta else curve
 
 
-# A training is priced before it is asked, when it is, and when it is asked again.
+# The same training is priced several times: for a preview, for its charge and for a retry.
 @lru_cache(maxsize=32)
 def _tail(budget: Budget, core: TradeOff, whole: Fraction | None, failed: Fraction) -> Tail | None:
     return cheapest_tail(
@@ -183,13 +193,20 @@ def cap_of(
     rho: Real | None = None,
     delta_aside: Real | None = None,
 ) -> TradeOff | None:
-    """Return the cap that people write as mu, as rho, or as epsilon, with delta or alone.
+    """Return the cap that is written as mu, as rho, or as epsilon with or without delta.
 
-    Who keeps mu^2 = 2 rho keeps rho. `delta_aside` comes beside mu and rho, and is a part of
-    the delta that goes with epsilon.
+    A cap of mu with mu^2 = 2 rho implies rho-zCDP, so rho is spent as mu.
+
+    Args:
+        mu: of Gaussian differential privacy; or
+        epsilon: of differential privacy; or
+        delta: with epsilon; None for pure differential privacy.
+        rho: of zCDP, in place of mu.
+        delta_aside: with mu or rho, added to the cap; with epsilon, a part of delta, which does not
+            change the cap.
 
     Returns:
-        The cap; None where none of the three is given.
+        The cap; None if none of mu, epsilon and rho is given.
 
     >>> cap_of(rho=0.5), cap_of(epsilon=1), cap_of(mu=1, delta_aside=1e-6)
     (gdp(mu=1), pure_dp(epsilon=1), gdp(mu=1) @ approx_dp(epsilon=0, delta=1e-06))
@@ -203,23 +220,24 @@ def cap_of(
 
 
 def budget_for(cap: TradeOff, delta_aside: Real | None = None) -> Budget:
-    """Return the budget that spends a cap, with a part of its delta set aside for tails.
+    """Return the budget that spends a cap, with a part of the cap's delta set aside for tails.
 
         capacity ⊗ f_{0,delta_aside} >= cap
 
-    With cap = g ⊗ f_{0,d}, d > delta_aside, the filter spends
-    g ⊗ f_{0,(d-delta_aside)/(1-delta_aside)}; with d = delta_aside it spends g. So f_{epsilon,d}
-    with all of d aside spends epsilon, for Laplace noise, and with less mu^2, for Gaussian noise.
+    Let cap = g ⊗ f_{0,d}. If d > delta_aside, the filter spends g ⊗
+    f_{0,(d-delta_aside)/(1-delta_aside)}; if d = delta_aside, it spends g. So for f_{epsilon,d}
+    with all of d aside, the account is in epsilon, which suits Laplace noise. With less of d aside
+    it is in mu^2, which suits Gaussian noise.
 
     Args:
-        cap: what all releases together keep.
-        delta_aside: how much of the cap's delta to set aside, for tails of releases and for what
-            fails outright. None for the usual: a tenth of approx_dp's, all of
-            gdp(mu) @ approx_dp(0, d)'s, and nothing where the cap has none.
+        cap: the guarantee that all releases together must satisfy.
+        delta_aside: how much of the cap's delta to set aside, for tails of releases and for
+            outright failures. None takes the default: a tenth of the delta of approx_dp, all of d
+            for gdp(mu) @ approx_dp(0, d), and nothing if the cap has no delta.
 
     Raises:
         NotCertified: if the cap is an estimate.
-        InvalidParameter: if the cap cannot be spent, or has not so much delta.
+        InvalidParameter: if the cap cannot be spent, or if its delta is smaller than `delta_aside`.
 
     >>> from neyman.curves import approx_dp
     >>> budget_for(approx_dp(1, 1e-6)).delta, budget_for(approx_dp(1, 1e-6), 1e-6).filter
@@ -227,7 +245,7 @@ def budget_for(cap: TradeOff, delta_aside: Real | None = None) -> Budget:
     """
     core, least, _ = cap.without_failure()
     share = _usual(core, least) if delta_aside is None else exact(delta_aside, "delta_aside")
-    # Of a cap that protects nothing the filter says so.
+    # The filter refuses a cap that protects nothing.
     if not share or least == 1:
         return Budget(filter_for(cap))
     if not 0 < share <= least:
@@ -237,12 +255,12 @@ def budget_for(cap: TradeOff, delta_aside: Real | None = None) -> Budget:
             f"{found}. Write cap=approx_dp(epsilon, delta) or gdp(mu) @ approx_dp(0, delta), and "
             "a delta_aside up to that delta"
         )
-    # A little less, so that the whole is proved to keep the cap in rounded arithmetic too.
+    # A little less, so that the total is proved to satisfy the cap in rounded arithmetic too.
     rest = (least - share) / (1 - share) * (1 - _SPARED)
     return Budget(filter_for(core @ approx_dp(0, rest) if rest else core), share)
 
 
 def _usual(core: TradeOff, delta: Fraction) -> Fraction:
-    """Return how much of a cap's delta is set aside where nobody says."""
+    """Return how much of a cap's delta is set aside by default."""
     # Beside a Gaussian, delta that is not set aside buys next to nothing.
     return delta if not delta or core.inner_gaussian() > 0 else delta * _BY_DEFAULT

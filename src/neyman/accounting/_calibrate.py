@@ -1,4 +1,4 @@
-"""Which noise, how many steps, what sampling: the parameter that just meets a target."""
+"""Calibration: the noise, the number of steps or the sampling rate that just meets a target."""
 
 import math
 import reprlib
@@ -16,13 +16,13 @@ from neyman.errors import InvalidParameter, NeymanError
 
 __all__ = ["Calibration", "calibrate"]
 
-# Relatively: the width of a bracket that may do, and a room that is far: of a factor e.
+# Relative: the width of a bracket that may be enough; a margin that is large (a factor e).
 _COARSE, _FAR = 0.05, 1.0
-# A room that is known so well would be no better known by the next solver, which is not asked then.
+# If a margin is known this well, the next solver is not run: it would not improve it.
 _SHARP = 1e-6
-# Relatively: rooms that are the same.
+# Relative: margins that count as equal.
 _SAME = 1e-9
-# Between a trial that meets the target and one of which nothing is known: trials for one that
+# How many trials look between one that meets the target and one that is undecided for one that
 # misses it.
 _INSIDE = 8
 
@@ -30,15 +30,15 @@ _INSIDE = 8
 @final
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A parameter that meets a target, and a neighbour that does not.
+    """A parameter that meets a target, and a neighbouring one that does not.
 
     Attributes:
-        value: meets the target, proved; an int if ints were searched, else a float.
-        lower: the smaller end of the bracket: `value` itself, or what is proved to miss; of a
-            curve that is only bounded, where its bound is proved to miss.
+        value: the parameter, proved to meet the target; an int if `integer=True`, else a float.
+        lower: the smaller end of the bracket. One end is `value`; the other is proved to miss the
+            target. For a curve that is only bounded, it is the bound that misses.
         upper: the larger end.
         curve: the guarantee at `value`.
-        evaluations: how many curves were made.
+        evaluations: how many curves were computed.
     """
 
     value: float
@@ -63,25 +63,27 @@ def calibrate(
         the largest if it shrinks (steps, sampling probability, epsilon)
 
     Args:
-        make: from a positive parameter to a guarantee; monotone. It is given a float, or an int.
+        make: a monotone function from a positive parameter to a guarantee. It receives a float, or
+            an int if `integer=True`.
         target: `EpsilonDelta`, `MuSlack`, `Advantage`, `TprAtFpr`, `BayesError`, or a `TradeOff`
-            that every point of make(x) shall lie above; it costs what the view costs that decides.
-        within: public bounds, 0 <= low < high. A low end of 0 is never tried, unless ints are
-            searched. None looks outwards from 1 by powers of two, up to 2^64 and down to 2^-64
-            (ints: up to 2^52).
-        increasing: whether privacy grows with the parameter; None finds it out by comparison.
-        integer: search the ints.
+            that make(x) must lie above at every point. The search takes as long as the view of the
+            curve that decides this.
+        within: public bounds, 0 <= low < high. A low end of 0 is tried only if `integer=True`. None
+            searches outwards from 1 by powers of two, up to 2^64 and down to 2^-64 (ints: up to
+            2^52).
+        increasing: whether privacy grows with the parameter; None determines it by comparison.
+        integer: whether to search the ints.
 
     Guarantee: `value` meets the target by its proved bound, and the other end of the bracket is
         proved to miss it.
-    Error: the bracket is 1e-10 wide, relatively, or the next int; wider where the bracket of the
-        view that the target asks is: mu with slack by 1e-10 to 1e-6, zCDP by 1e-8, and some per
-        cent, or more, where compositions are known to so much only: epsilon = 0 or next to it, few
-        steps. `lower` and `upper` say how wide.
+    Error: the bracket has a relative width of 1e-10, or ends at the next int. It is wider if the
+        view that decides is known less well: 1e-10 to 1e-6 for mu with slack, 1e-8 for zCDP, and
+        some per cent or more for compositions at or near epsilon = 0 or of few steps. `lower` and
+        `upper` show the width.
 
     Raises:
-        InvalidParameter: if the bounds are not such, if all or none of the parameters meet the
-            target, or if the family is seen not to be monotone.
+        InvalidParameter: if the bounds are invalid, if all or none of the parameters meet the
+            target, or if the family turns out not to be monotone.
         NotCertified: if a curve is an estimate.
 
     >>> from neyman.accounting._targets import EpsilonDelta
@@ -105,7 +107,7 @@ def calibrate(
 
 @dataclass(slots=True)
 class _Trials:
-    """What was tried so far; none is made twice."""
+    """The parameters tried so far; none is tried twice."""
 
     make: Callable[[Any], TradeOff]
     target: Target
@@ -118,7 +120,7 @@ class _Trials:
     )
 
     def room(self, x: float) -> Room:
-        """Return the room at x."""
+        """Return the margin between the target and the guarantee at x."""
         if x not in self.seen:
             try:
                 curve = self.make(self.axis.parameter(x))
@@ -126,7 +128,7 @@ class _Trials:
                     raise InvalidParameter(
                         f"make returned a {type(curve).__name__}; return a TradeOff, such as gdp(1)"
                     )
-                # What is proved to miss is the bound: the mechanism may do better.
+                # Only the bound is proved to miss: the mechanism itself may do better.
                 room = self._measured(curve.dominating())
             except NeymanError as error:
                 error.add_note(
@@ -139,9 +141,9 @@ class _Trials:
         return self.seen[x][0]
 
     def _measured(self, curve: TradeOff) -> Room:
-        """Return the room: as closely as it takes to tell on which side the target lies, how far.
+        """Return the margin of a curve, as precisely as the search needs it.
 
-        Far off a coarse bracket does.
+        Far from the target a coarse bracket is enough.
         """
         with using(Auto(tolerance=_COARSE)):
             room = self.target.room(curve)
@@ -155,7 +157,7 @@ class _Trials:
         return self.target.room(curve)
 
     def _compare(self, x: float, room: Room) -> None:
-        """Learn the direction, and refuse a family that goes both ways."""
+        """Find out whether privacy grows with the parameter, and refuse a family that does both."""
         for y, (other, _) in self.seen.items():
             low, high = (room, other) if x < y else (other, room)
             if high.lower > low.upper:
@@ -176,25 +178,25 @@ class _Trials:
 
     @property
     def met(self) -> list[float]:
-        """Where the target is met."""
+        """The parameters that meet the target."""
         return [x for x, (room, _) in self.seen.items() if room.met]
 
     @property
     def missed(self) -> list[float]:
-        """Where the target is missed."""
+        """The parameters that miss the target."""
         return [x for x, (room, _) in self.seen.items() if room.missed]
 
     def wanted(self, *, up: bool) -> bool:
-        """Whether what is not seen yet, met or missed, may lie above (or below)."""
+        """Return whether a side that was not found yet may lie above (or below)."""
         if self.met and self.missed:
             return False
         neither = not self.met and not self.missed
         return self.increasing is None or neither or (self.increasing != bool(self.met)) == up
 
     def look_between(self) -> None:
-        """Halve between the last decided trial and the next that is not, for the other decision.
+        """Search between the last decided trial and the next undecided one for the other side.
 
-        Views can be useless where a parameter is extreme, short of which they are not.
+        The views of a curve can be useless at extreme parameters and useful before them.
         """
         while self.halvings and bool(self.met) != bool(self.missed):
             gap = self._open_gap()
@@ -205,7 +207,7 @@ class _Trials:
             self.room(x)
 
     def _open_gap(self) -> tuple[float, float] | None:
-        """Return the last decided trial and the next that is not, where the other side may lie."""
+        """Return the last decided and the next open trial, if the other side may lie between."""
         decided = self.met or self.missed
         open_ = set(self.seen) - set(decided)
         above = [x for x in open_ if x > max(decided)]
@@ -215,31 +217,31 @@ class _Trials:
         return (min(decided), max(below)) if below and self.wanted(up=False) else None
 
     def nearest(self) -> tuple[float, float]:
-        """Return the innermost two, one that meets the target and one that misses it."""
+        """Return the closest pair of a parameter that meets the target and one that misses it."""
         met, missed = self.met, self.missed
         if min(met) > max(missed):
             return min(met), max(missed)
         return max(met), min(missed)
 
     def refusal(self, searched: str) -> InvalidParameter:
-        """Return the error for a search without both sides, with the reason where it is seen."""
+        """Return the error for a search that did not find both sides, with the reason if known."""
         if not self.met and not self.missed:
-            what = "nothing is proved about the target"
+            what = "neither is proved for any parameter"
         elif self.met:
             largest = self.axis.parameter(max(self.met))
             what = (
-                f"every parameter tried meets it, {largest!r} as well: none is proved to miss it, "
-                "so none is the last to meet it"
+                f"every parameter tried meets it, {largest!r} as well, and none is proved to miss "
+                "it"
             )
         else:
             what = f"no parameter meets the target{self._reason()}"
         return InvalidParameter(
-            f"{self.name} was asked, and {searched} {what}; "
-            "write another target, or other bounds: within=(low, high)"
+            f"calibrate needs a parameter that meets {self.name} and one that misses it; "
+            f"{searched}, {what}. Write another target, or other bounds: within=(low, high)"
         )
 
     def _reason(self) -> str:
-        """Return why no parameter helps, where that is seen."""
+        """Return why no parameter meets the target, if the trials show it."""
         rooms = [room for room, _ in self.seen.values()]
         if not all(room.missed for room in rooms):
             return ", as far as is proved"
@@ -281,7 +283,7 @@ def _checked(within: tuple[float, float], axis: Axis) -> tuple[float, float]:
 
 
 def _inside(trials: _Trials, low: float, high: float) -> tuple[float, float]:
-    """Return the ends of a range, or what lies next to a low end of 0."""
+    """Return two parameters within the bounds, one that meets the target and one that misses it."""
     trials.room(high)
     if low > 0 or trials.axis.least_power == 0:
         trials.room(low)
@@ -293,12 +295,12 @@ def _inside(trials: _Trials, low: float, high: float) -> tuple[float, float]:
             power *= 2
     trials.look_between()
     if not (trials.met and trials.missed):
-        raise trials.refusal(f"within=({low:g}, {high:g})")
+        raise trials.refusal(f"in within=({low:g}, {high:g})")
     return trials.nearest()
 
 
 def _outwards(trials: _Trials) -> tuple[float, float]:
-    """Look outwards from 1, by squares of the last step, to one side once it is known which."""
+    """Search outwards from 1, squaring each step, and on one side only once it is known."""
     axis, power = trials.axis, trials.axis.first_power
     trials.room(1.0)
     while not (trials.met and trials.missed):

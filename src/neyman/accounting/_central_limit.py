@@ -30,28 +30,30 @@ Steps: TypeAlias = Sequence[tuple[TradeOff, int]]
 Pairs: TypeAlias = Sequence[tuple[Pair, int]]
 _Curve = TypeVar("_Curve", TradeOff, TradeOff | Pair)
 _METHOD = "central limit theorem"
-# The distance to the normal law: the first for any independent summands, the others for equal ones.
+# Berry-Esseen constants: the first for any independent summands, the others for equal ones.
 _UNLIKE, _ALIKE, _MORE = Fraction("0.5600"), Fraction("0.33554"), Fraction("0.415")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class CentralLimitBand:
-    """limit(alpha + gamma) - gamma <= f(alpha) <= limit(alpha - gamma) + gamma, of one direction.
+    """The Berry-Esseen band around the normal limit of a composition, in one direction.
 
+        limit(alpha + gamma) - gamma <= f(alpha) <= limit(alpha - gamma) + gamma
         limit(alpha) = Phi(ratio Phi^-1(1 - alpha) - mu), 1 to the left of [0, 1] and 0 to the right
 
-    It is G_mu where the steps are symmetric: their ratio is 1. What is composed is
-    f ⊗ f_{0,failure}: the theorem is for the first, and the second is factored out.
+    If the steps are symmetric, ratio = 1 and limit = G_mu. The composition is f ⊗ f_{0,failure}:
+    the theorem applies to f, and f_{0,failure} is factored out.
 
     Attributes:
-        mu: lower and upper end of (mean under Q - mean under P) / (spread under Q), of the loss.
-        ratio: the same of (spread under P) / (spread under Q).
-        gamma: half-width, rounded up, below 1/2.
-        failure: bounds of 1 - prod (1 - delta_i), 0 where no mass is infinite.
+        mu: lower and upper end of (mean under Q - mean under P) / (standard deviation under Q), of
+            the loss.
+        ratio: lower and upper end of (standard deviation under P) / (standard deviation under Q).
+        gamma: half-width of the band, rounded up, below 1/2.
+        failure: lower and upper end of 1 - prod (1 - delta_i); 0 if no loss is infinite.
 
-    Guarantee: holds for the composition that it was made of. It is wide: about 40 times the true
-        error for pure differential privacy, so that exact composition is always the better answer.
+    Guarantee: holds for the composition that it was computed for. The band is wide: about 40 times
+        the true error for pure differential privacy. Exact composition is always the better answer.
     Source: Dong, Roth and Su (2022), theorem 3.4 and proposition 3.7, for symmetric steps;
         docs/theory/limit.md has the proof for any.
     """
@@ -65,11 +67,11 @@ class CentralLimitBand:
         """Return bounds of the whole composition's f at alpha in [0, 1].
 
         Raises:
-            InvalidParameter: if alpha leaves [0, 1].
+            InvalidParameter: if alpha is outside [0, 1].
         """
         given = np.asarray(alpha, dtype=np.float64)
         if not np.all((given >= 0) & (given <= 1)):
-            raise InvalidParameter(f"alpha={alpha!r} leaves [0, 1]; write numbers in it")
+            raise InvalidParameter(f"alpha must be in [0, 1]; got {alpha!r}")
         at, kept = Interval.decimal(given), 1 - _ends(self.failure)
         # f_{0,d} ⊗ f is (1 - d) f(alpha / (1 - d)).
         return (self._core((at / kept).clip(0.0, 1.0)) * kept).smaller(1 - at).clip(0.0, 1.0)
@@ -87,17 +89,19 @@ class CentralLimitBand:
 @final
 @dataclass(frozen=True, slots=True)
 class CentralLimit:
-    """G_mu ⊗ f_{0,d}, d = 1 - e^(-sum delta_i): what a composition tends to, and no bound of it.
+    """The normal limit of a composition, G_mu ⊗ f_{0,d} with d = 1 - e^(-sum delta_i); not a bound.
 
-    It is near if no step counts: the theorem asks that the steps are symmetric, that the largest kl
-    tends to 0 and that so does the sum of kappa3. Neither is checked, both are here to be looked
-    at; nothing is known of the error, of either sign. It is no curve and cannot be charged.
+    The limit is close if no single step matters. The theorem assumes symmetric steps, a largest kl
+    that tends to 0 and a sum of kappa3 that tends to 0. Neither is checked; both are attributes,
+    for you to look at. The size and the sign of the error are unknown. This is no curve and cannot
+    be charged.
 
     Attributes:
-        mu: of the steps without their failures, by the formula that was asked for.
+        mu: of the steps without their failures, by the formula that `central_limit` was called
+            with.
         failure: d.
-        largest_kl: of a step.
-        kappa3: the sum.
+        largest_kl: the largest kl of a step.
+        kappa3: the sum of kappa3 over the steps.
 
     Source: Dong, Roth and Su (2022), theorems 3.5 and 3.8.
     """
@@ -115,11 +119,11 @@ class CentralLimit:
         return Estimate(float(self._curve().beta(alpha)), _METHOD)
 
     def delta(self, epsilon: float) -> Estimate:
-        """Estimate the profile."""
+        """Estimate the privacy profile at epsilon."""
         return Estimate(float(self._curve().delta(epsilon)), _METHOD)
 
     def epsilon(self, delta: float) -> Estimate:
-        """Estimate the epsilon that goes with a delta."""
+        """Estimate the epsilon that belongs to a delta."""
         return Estimate(float(self._curve().epsilon(delta)), _METHOD)
 
     def _curve(self) -> TradeOff:
@@ -130,23 +134,24 @@ class CentralLimit:
 
 
 def central_limit_band(steps: Sequence[tuple[TradeOff | Pair, int]]) -> CentralLimitBand:
-    """Return the Berry-Esseen band of a composition, of any curves whose loss has a third moment.
+    """Return the Berry-Esseen band of a composition of curves whose loss has a third moment.
 
         mu = (sum kl + sum kl') / sqrt(v'),  ratio = sqrt(v / v'),  v = sum (kappa2 - kl^2),
         gamma = 0.56 sum kappa3_bar / v^(3/2), the larger one of both laws
 
-    with ' for the law of the loss under Q. Of n equal steps gamma is 0.33554 (rho + 0.415) /
-    sqrt(n), rho = kappa3_bar / (kappa2 - kl^2)^(3/2) of one: at most 0.4748 rho / sqrt(n).
+    A prime marks the law of the loss under Q. For n equal steps gamma is 0.33554 (rho + 0.415) /
+    sqrt(n), where rho = kappa3_bar / (kappa2 - kl^2)^(3/2) of one step. That is at most 0.4748 rho
+    / sqrt(n).
 
     Args:
-        steps: trade-off functions whose two directions are equal, or one direction of any, f.remove
-            or f.add, each with how many times it is run; f_{0,delta} is factored out of each, and
-            compositions are taken apart.
+        steps: pairs of a guarantee and how many times it is run. The guarantee is a trade-off
+            function whose two directions are equal, or one direction, f.remove or f.add.
+            f_{0,delta} is factored out of each, and compositions are split into their parts.
 
     Raises:
-        InvalidParameter: if one has two directions, or an infinite kappa3 that no f_{0,delta}
-            explains, or if gamma is not below 1/2.
-        NotCertified: if the moments of one are estimates.
+        InvalidParameter: if a trade-off function has two different directions, if kappa3 is
+            infinite after f_{0,delta} is factored out, or if gamma is not below 1/2.
+        NotCertified: if the moments of a step are estimates.
         UnsupportedComposition: if a guarantee has no pair of laws.
 
     Source: Dong, Roth and Su (2022), theorem 3.4. The constants: Shevtsova, *An improvement of
@@ -181,7 +186,7 @@ def central_limit_band(steps: Sequence[tuple[TradeOff | Pair, int]]) -> CentralL
 @final
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """The loss of a composition under P: less its mean, its variance, its distance to normal."""
+    """The loss of a composition under P: minus its mean, its variance, its distance to normal."""
 
     kl: Interval
     variance: Interval
@@ -216,23 +221,23 @@ def _sum(cores: Pairs) -> _Sum:
 def central_limit(
     steps: Steps, *, by: Literal["moments", "chi_square"] = "moments"
 ) -> CentralLimit:
-    """Estimate what a composition tends to: G_mu, and f_{0,d} beside it where steps can fail.
+    """Estimate the limit of a composition: G_mu, and f_{0,d} if steps can fail.
 
         by="moments"     mu = 2 sum kl / sqrt(sum (kappa2 - kl^2))
         by="chi_square"  mu = sqrt(sum chi^2(Q, P)), chi^2 = E_P (dQ/dP - 1)^2
 
-    Both are of the remove direction, and tend to the same as all steps become small. The second is
-    the one that is printed for noisy SGD, q sqrt(T (e^(1/sigma^2) - 1)). Each errs to either side:
-    for subsampled Gaussians the epsilon that the first stands for was seen from 57% below the truth
-    to 11% above.
+    Both use the remove direction, and have the same limit as all steps become small. The second is
+    the published formula for noisy SGD, q sqrt(T (e^(1/sigma^2) - 1)). Each errs to either side.
+    For subsampled Gaussians, the epsilon of the first was found from 57% below the truth to 11%
+    above.
 
     Args:
-        steps: trade-off functions, each with how many times it is run; f_{0,delta} is factored out
-            of each.
-        by: which mu.
+        steps: pairs of a trade-off function and how many times it is run; f_{0,delta} is factored
+            out of each.
+        by: which formula for mu.
 
     Raises:
-        InvalidParameter: if a step has infinite moments that no f_{0,delta} explains.
+        InvalidParameter: if a step has infinite moments after f_{0,delta} is factored out.
 
     Source: Dong, Roth and Su (2022), theorems 3.5 and 3.8; Bu, Dong, Long and Su (2020), "Deep
         learning with Gaussian differential privacy", for the second. It is no bound.
@@ -268,7 +273,7 @@ def central_limit(
 
 
 def _chi_squares(cores: Pairs) -> float:
-    """Sum what Rényi's divergence of order 2 is the logarithm of, less 1."""
+    """Return the sum of chi^2 = exp(D_2) - 1, D_2 the Rényi divergence of order 2."""
     orders = np.asarray(2.0)
     return math.fsum(n * math.expm1(float(pair.renyi_bracket(orders).upper)) for pair, n in cores)
 
@@ -276,8 +281,8 @@ def _chi_squares(cores: Pairs) -> float:
 def _checked(steps: Sequence[tuple[_Curve, int]]) -> Sequence[tuple[_Curve, int]]:
     if any(count < 0 or count != int(count) for _, count in steps):
         raise InvalidParameter(
-            f"steps={steps!r:.200} holds a count that is no whole number of at least 0; "
-            "write [(curve, count), ...]"
+            "steps must be pairs of a curve and a whole number of at least 0; got "
+            f"{steps!r:.200}. Write [(curve, count), ...]"
         )
     return steps
 

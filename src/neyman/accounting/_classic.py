@@ -1,4 +1,4 @@
-"""Formulas for Gaussian noise that are often quoted: each checks itself against the exact curve."""
+"""Formulas for Gaussian noise that are often quoted. Each is checked against the exact curve."""
 
 from fractions import Fraction
 
@@ -10,12 +10,12 @@ __all__ = ["classic_gaussian_sigma", "hall_gaussian_sigma", "probabilistic_gauss
 
 
 def classic_gaussian_sigma(epsilon: Real, delta: Real, sensitivity: Real) -> float:
-    """Return sqrt(2 ln(1.25/delta)) sensitivity / epsilon, where that is (epsilon, delta)-DP.
+    """Return sqrt(2 ln(1.25/delta)) sensitivity / epsilon, if that noise is (epsilon, delta)-DP.
 
-    For comparison with what others computed. The proof wants epsilon < 1; in fact the formula holds
-    up to 3.78 (delta = 0.9), 8.41 (1e-5) or 10.24 (1e-12), and fails beyond. Where it holds it is
-    too large: at (1, 1e-5) 4.845 times the sensitivity, against 3.731 of the exact calibration,
-    `calibrate(lambda s: gdp(sensitivity / s), EpsilonDelta(epsilon, delta))`.
+    For comparison with numbers of other authors. The proof needs epsilon < 1. In fact the formula
+    holds up to epsilon = 3.78 (delta = 0.9), 8.41 (1e-5) or 10.24 (1e-12), and fails beyond. Where
+    it holds, it gives too much noise: at (1, 1e-5) 4.845 times the sensitivity, against 3.731 by
+    exact calibration, `calibrate(lambda s: gdp(sensitivity / s), EpsilonDelta(epsilon, delta))`.
 
     Args:
         epsilon: positive.
@@ -23,10 +23,11 @@ def classic_gaussian_sigma(epsilon: Real, delta: Real, sensitivity: Real) -> flo
         sensitivity: in the L2 norm, positive.
 
     Raises:
-        InvalidParameter: if a parameter is outside, or if the exact delta of that noise exceeds the
-            claim.
+        InvalidParameter: if a parameter is out of range, or if the exact delta of that noise is
+            larger than delta.
 
     Guarantee: the noise returned is (epsilon, delta)-DP, by the exact profile.
+    Error: rounded up.
     Source: Dwork and Roth (2014), "The algorithmic foundations of differential privacy", theorem
         A.1; Balle and Wang (2018) for the exact profile.
 
@@ -37,11 +38,11 @@ def classic_gaussian_sigma(epsilon: Real, delta: Real, sensitivity: Real) -> flo
 
 
 def hall_gaussian_sigma(epsilon: Real, delta: Real, sensitivity: Real) -> float:
-    """Return sqrt(2 ln(2/delta)) sensitivity / epsilon, where that is (epsilon, delta)-DP.
+    """Return sqrt(2 ln(2/delta)) sensitivity / epsilon, if that noise is (epsilon, delta)-DP.
 
-    As Hall, Rinaldo and Wasserman state it, without a bound of epsilon: it holds for every delta up
-    to 6.36, for delta = 1e-5 up to 9.39, and fails beyond. At (1, 1e-5) it gives 4.941 times the
-    sensitivity, against 3.731 of the exact calibration.
+    Hall, Rinaldo and Wasserman state it without a bound on epsilon. It holds for every delta up to
+    epsilon = 6.36 and for delta = 1e-5 up to 9.39, and fails beyond. At (1, 1e-5) it gives 4.941
+    times the sensitivity, against 3.731 by exact calibration.
 
     Args:
         epsilon: positive.
@@ -49,10 +50,11 @@ def hall_gaussian_sigma(epsilon: Real, delta: Real, sensitivity: Real) -> float:
         sensitivity: in the L2 norm, or the norm that the covariance defines; positive.
 
     Raises:
-        InvalidParameter: if a parameter is outside, or if the exact delta of that noise exceeds the
-            claim.
+        InvalidParameter: if a parameter is out of range, or if the exact delta of that noise is
+            larger than delta.
 
     Guarantee: the noise returned is (epsilon, delta)-DP, by the exact profile.
+    Error: rounded up.
     Source: Hall, Rinaldo and Wasserman (2013), "Differential privacy for functions and functional
         data", proposition 3.
 
@@ -68,10 +70,10 @@ def probabilistic_gaussian_sigma(epsilon: Real, delta: Real, sensitivity: Real) 
         P(L > epsilon) = Phi(mu/2 - epsilon/mu) <= delta,  mu = z + sqrt(z^2 + 2 epsilon),
         z = Phi^-1(delta),  sigma = sensitivity / mu
 
-    This is probabilistic DP, which is not a notion to account in: it does not survive
-    post-processing or composition. It implies (epsilon, delta)-DP and is not implied by it, for it
-    leaves out the second term of delta = P(L > epsilon) - e^epsilon P(L' < -epsilon). At (1, 1e-5)
-    it gives 4.379 times the sensitivity, against 3.731 of the exact calibration.
+    This is probabilistic DP. Do not account in it: post-processing and composition do not preserve
+    it. It implies (epsilon, delta)-DP, but not the reverse, because it leaves out the second term
+    of delta = P(L > epsilon) - e^epsilon P(L' < -epsilon). At (1, 1e-5) it gives 4.379 times the
+    sensitivity, against 3.731 by exact calibration.
 
     Args:
         epsilon: positive.
@@ -79,7 +81,7 @@ def probabilistic_gaussian_sigma(epsilon: Real, delta: Real, sensitivity: Real) 
         sensitivity: in the L2 norm, positive.
 
     Raises:
-        InvalidParameter: if a parameter is outside.
+        InvalidParameter: if a parameter is out of range.
 
     Error: rounded up.
     Source: Machanavajjhala, Kifer, Abowd, Gehrke and Vilhuber (2008), "Privacy: theory meets

@@ -1,8 +1,8 @@
 """Closed conversions of concentrated privacy to (epsilon, delta), under their authors' names.
 
-Each is Mironov's at its best order, or a little better; `zcdp(rho).epsilon(delta)`, and likewise of
-`cdp` and `tcdp`, convert optimally and are never above. All round up, and take rho and tau in
-[2^-1000, 2^1000], mu of at least 0, delta in [2^-1000, 1], any finite epsilon.
+Each is Mironov's conversion at its best order, or slightly better. `zcdp(rho).epsilon(delta)`
+converts optimally and is never above these; likewise `cdp` and `tcdp`. All round up. They take rho
+and tau in [2^-1000, 2^1000], mu of at least 0, delta in [2^-1000, 1] and any finite epsilon.
 """
 
 import math
@@ -25,8 +25,16 @@ _LARGEST = Fraction(2) ** 1000
 
 
 def bun_steinke_epsilon(rho: Real, delta: Real) -> float:
-    """Return rho + 2 sqrt(rho log(1/delta)).
+    """Return rho + 2 sqrt(rho log(1/delta)), for rho-zCDP.
 
+    Args:
+        rho: in [2^-1000, 2^1000].
+        delta: in [2^-1000, 1].
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Bun and Steinke (2016), proposition 1.3.
 
     >>> f"{bun_steinke_epsilon(0.5, 1e-5):.4f}"
@@ -36,11 +44,20 @@ def bun_steinke_epsilon(rho: Real, delta: Real) -> float:
 
 
 def bun_steinke_delta(rho: Real, epsilon: Real) -> float:
-    """Return e^(-(epsilon - rho)^2 / 4 rho) min{1/c, 2/(c + sqrt(c^2 + 4/(pi rho)))}.
+    """Return e^(-(epsilon - rho)^2 / 4 rho) min{1/c, 2/(c + sqrt(c^2 + 4/(pi rho)))}, for rho-zCDP.
 
-    For epsilon >= rho, c = 1 + (epsilon - rho)/(2 rho): the integral of e^(epsilon - x) times the
-    tail at x, by two bounds of Mills' ratio. Below rho it is 1.
+    This holds for epsilon >= rho, with c = 1 + (epsilon - rho)/(2 rho). It is the integral of
+    e^(epsilon - x) times the tail at x, by two bounds of Mills' ratio. For epsilon < rho the result
+    is 1.
 
+    Args:
+        rho: in [2^-1000, 2^1000].
+        epsilon: finite.
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Bun and Steinke (2016), lemma 3.6.
 
     >>> f"{bun_steinke_delta(0.5, 5):.2e}"
@@ -50,15 +67,24 @@ def bun_steinke_delta(rho: Real, epsilon: Real) -> float:
     simple = truncated_delta(rate, math.inf, size)
     if size < rate:
         return simple
-    # The share falls in c, whose square is to be a double.
+    # The share falls in c; a smaller c keeps its square within the doubles.
     c = Interval.of(min((size + rate) / (2 * rate), Fraction(2) ** 500))
     share = (1 / c).smaller(2 / (c + (c.squared() + 4 / (PI * Interval.of(rate))).sqrt()))
     return min(float((share * simple).upper), simple)
 
 
 def dwork_rothblum_epsilon(mu: Real, tau: Real, delta: Real) -> float:
-    """Return mu + tau sqrt(2 log(1/delta)) for (mu, tau)-CDP.
+    """Return mu + tau sqrt(2 log(1/delta)), for (mu, tau)-CDP.
 
+    Args:
+        mu: at least 0.
+        tau: in [2^-1000, 2^1000].
+        delta: in [2^-1000, 1].
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Dwork and Rothblum (2016), section 2: the tail of a subgaussian loss.
 
     >>> f"{dwork_rothblum_epsilon(0.5, 1, 1e-5):.4f}"
@@ -70,10 +96,20 @@ def dwork_rothblum_epsilon(mu: Real, tau: Real, delta: Real) -> float:
 
 
 def dwork_rothblum_delta(mu: Real, tau: Real, epsilon: Real) -> float:
-    """Return e^(-t^2/2), t = (epsilon - mu)/tau, for (mu, tau)-CDP; 1 where t < 0.
+    """Return e^(-t^2/2), t = (epsilon - mu)/tau, for (mu, tau)-CDP; 1 if t < 0.
 
-    Q(L >= mu + t tau) <= e^(-t^2/2) holds for t >= 0 only, and bounds delta, as probabilistic DP.
+    Q(L >= mu + t tau) <= e^(-t^2/2) holds for t >= 0 only. It bounds delta because probabilistic DP
+    implies (epsilon, delta)-DP.
 
+    Args:
+        mu: at least 0.
+        tau: in [2^-1000, 2^1000].
+        epsilon: finite.
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Dwork and Rothblum (2016), section 2.
     """
     beyond = exact(epsilon, "epsilon") - exact_size(mu, "mu")
@@ -84,9 +120,17 @@ def dwork_rothblum_delta(mu: Real, tau: Real, epsilon: Real) -> float:
 def truncated_epsilon(rho: Real, omega: Real, delta: Real) -> float:
     """Return rho + 2 sqrt(rho log(1/delta)), or rho omega + log(1/delta)/(omega - 1), for tCDP.
 
-    The second where log(1/delta) > (omega - 1)^2 rho, so that the best order is beyond omega, which
-    is above 1 and may be infinite.
+    The second applies if log(1/delta) > (omega - 1)^2 rho, so that the best order is above omega.
 
+    Args:
+        rho: in [2^-1000, 2^1000].
+        omega: above 1; may be infinite.
+        delta: in [2^-1000, 1].
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Bun, Dwork, Rothblum and Steinke (2018), lemma 6.
 
     >>> f"{truncated_epsilon(0.3, 10, 1e-6):.4f}, {truncated_epsilon(0.3, 3, 1e-6):.4f}"
@@ -96,14 +140,25 @@ def truncated_epsilon(rho: Real, omega: Real, delta: Real) -> float:
     need = Fraction(float(_log_inverse(delta).upper))
     if largest is None or need <= (largest - 1) ** 2 * rate:
         size = Interval.of(rate)
-        # Two roots: the product can leave the doubles.
+        # Two roots, because the product can leave the doubles.
         return float((size + 2 * size.sqrt() * Interval.of(need).sqrt()).upper)
     return _up(rate * largest + need / (largest - 1))
 
 
 def truncated_delta(rho: Real, omega: Real, epsilon: Real) -> float:
-    """Return e^((a-1)(rho a - epsilon)) at the best a in [1, omega]: (epsilon + rho) / (2 rho).
+    """Return e^((a-1)(rho a - epsilon)) at the best order a in [1, omega], for tCDP.
 
+        a = (epsilon + rho) / (2 rho), moved into [1, omega]
+
+    Args:
+        rho: in [2^-1000, 2^1000].
+        omega: above 1; may be infinite.
+        epsilon: finite.
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Error: rounded up.
     Source: Bun, Dwork, Rothblum and Steinke (2018), lemma 6.
     """
     rate, largest = ordinary(exact(rho, "rho"), "rho"), _order(omega)
@@ -115,7 +170,7 @@ def truncated_delta(rho: Real, omega: Real, epsilon: Real) -> float:
 
 
 def _exp_up(exponent: Fraction) -> float:
-    """Return e^x rounded up, at most 1; the exponent is exact until here."""
+    """Return e^x rounded up, at most 1; the exponent is exact."""
     near = min(max(exponent, Fraction(-1000)), Fraction(0))
     return min(float(exp(Interval.of(near)).upper), 1.0)
 
@@ -128,7 +183,7 @@ def _log_inverse(delta: Real) -> Interval:
     """Return log(1/delta)."""
     share = exact(delta, "delta")
     if not 0 < share <= 1:
-        raise InvalidParameter(f"delta={text(share)} leaves (0, 1]; write a probability above 0")
+        raise InvalidParameter(f"delta must be above 0 and at most 1; got {text(share)}")
     return (-log(Interval.of(ordinary(share, "delta")))).larger(0)
 
 
@@ -139,6 +194,6 @@ def _order(omega: Real) -> Fraction | None:
     largest = exact(omega, "omega")
     if not largest > 1:
         raise InvalidParameter(
-            f"omega={text(largest)} leaves no order above 1; write one above 1, or infinity"
+            f"omega must be above 1; got {text(largest)}. Write a larger order, or infinity"
         )
     return largest

@@ -1,7 +1,7 @@
-"""Published conversions of one Rényi divergence to (epsilon, delta), each under its authors' name.
+"""Published conversions of one Rényi divergence to (epsilon, delta), under their authors' names.
 
-Every function takes an order a, an upper bound R of D_a in both directions, and broadcasts. All
-round up. Orders are at least 1; a formula that needs a > 1 answers with the trivial bound at 1.
+Every function takes an order a and an upper bound R of D_a in both directions, and broadcasts. All
+round up. Orders are at least 1. At a = 1, a formula that needs a > 1 returns the trivial bound.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ _GRID = 48
 
 
 class Conversion(NamedTuple):
-    """A conversion, read both ways: delta of (order, R, epsilon), epsilon of (order, R, delta)."""
+    """A conversion: delta from (order, R, epsilon), and epsilon from (order, R, delta)."""
 
     delta: Formula
     epsilon: Formula
@@ -102,9 +102,9 @@ def asoodeh_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
 
 
 def bretagnolle_huber_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
-    """Return sqrt(1 - e^-R), for R >= KL, whatever epsilon >= 0.
+    """Return sqrt(1 - e^-R), for R >= KL, at any epsilon >= 0.
 
-    D_a grows with a, so that any order of at least 1 will do.
+    D_a increases with a, so any order of at least 1 gives a bound of KL.
 
     Source: Bretagnolle and Huber (1979).
     """
@@ -114,19 +114,19 @@ def bretagnolle_huber_delta(order: Array, divergence: Array, epsilon: Array) -> 
 
 
 def bretagnolle_huber_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
-    """Return 0 where the bound above is at most delta, else infinity."""
+    """Return 0 if `bretagnolle_huber_delta` at epsilon = 0 is at most delta, else infinity."""
     found = bretagnolle_huber_delta(order, divergence, np.zeros_like(delta))
     return np.where(found <= Interval.decimal(delta).lower, 0.0, np.inf)
 
 
 @quiet
 def optimal_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
-    """Return the largest p - e^epsilon q of laws on two points that obey the bound.
+    """Return the largest p - e^epsilon q over laws on two points that satisfy the bound.
 
-    sup { p - e^epsilon q : p^a q^(1-a) + (1-p)^a (1-q)^(1-a) <= e^((a-1) R) }
+        sup { p - e^epsilon q : p^a q^(1-a) + (1-p)^a (1-q)^(1-a) <= e^((a-1) R) }
 
-    Guarantee: an upper bound through the dual, never above Canonne-Kamath-Steinke's. For one
-        direction of the bound, as the other formulas; `rdp` and `zcdp` use both.
+    Guarantee: an upper bound through the dual, never above Canonne-Kamath-Steinke's. Like the other
+        formulas it uses the bound in one direction; `rdp` and `zcdp` use both.
     Source: Asoodeh et al. (2020), the optimal conversion; Zhu, Dong and Wang (2022), appendix F.
     """
     simple = canonne_kamath_steinke_delta(order, divergence, epsilon)
@@ -147,7 +147,7 @@ def optimal_delta(order: Array, divergence: Array, epsilon: Array) -> Array:
 def optimal_epsilon(order: Array, divergence: Array, delta: Array) -> Array:
     """Return the least epsilon at which the optimal delta is at most delta.
 
-    Source: as `optimal_delta`, with z solved for: log(1 + (a-1) N / (a delta)) / (a - 1).
+    Source: as `optimal_delta`, solved for z: log(1 + (a-1) N / (a delta)) / (a - 1).
     """
     simple = canonne_kamath_steinke_epsilon(order, divergence, delta)
     b, r, at = _rows(order, divergence, delta, simple.shape)
@@ -170,9 +170,9 @@ OPTIMAL = Conversion(optimal_delta, optimal_epsilon)
 
 
 def _read(order: Array, divergence: Array, at: Array) -> tuple[Interval, Interval, Interval]:
-    """Return the order less 1 from below, the divergence from above, epsilon or delta from below.
+    """Return order - 1 from below, the divergence from above, and epsilon or delta from below.
 
-    D grows with the order, so that a bound at a larger order is one at a smaller.
+    D increases with the order, so a bound at a larger order also bounds the smaller order.
     """
     b = np.maximum((Interval.decimal(order) - 1).lower, 0.0)
     r, least_at = Interval.decimal(divergence).upper, Interval.decimal(at).lower
@@ -182,7 +182,7 @@ def _read(order: Array, divergence: Array, at: Array) -> tuple[Interval, Interva
 def _rows(
     order: Array, divergence: Array, at: Array, shape: tuple[int, ...]
 ) -> tuple[Array, Array, Array]:
-    """Return the same as a column each: a row is a question."""
+    """Return the same three, each as a column with one row for each element."""
     b, r, at = (
         np.broadcast_to(x.lower, shape).reshape(-1, 1) for x in _read(order, divergence, at)
     )
@@ -190,20 +190,20 @@ def _rows(
 
 
 def _sure(value: Array) -> Array:
-    """Return bounds; where nothing is known, infinity."""
+    """Return the bounds, with infinity in place of nan."""
     return np.where(np.isnan(value), np.inf, value)
 
 
 def _probability(log: Interval) -> Array:
-    """Return e^log rounded up, at most 1; 1 where nothing is known."""
+    """Return e^log rounded up, at most 1; 1 in place of nan."""
     return np.minimum(_sure(exp(log).upper), 1.0)
 
 
 def _loss(value: Interval) -> Array:
-    """Return a loss rounded up, at least 0; infinite where nothing is known."""
+    """Return a loss rounded up, at least 0; infinity in place of nan."""
     return np.maximum(_sure(value.upper), 0.0)
 
 
 def _log1p_over(b: Interval, log_x: Interval) -> Interval:
-    """Return log(1 + bx)/b; x where b is 0."""
+    """Return log(1 + b x) / b, or x where b is 0."""
     return Interval.where(b > 0, softplus(log(b) + log_x) / b, exp(log_x))

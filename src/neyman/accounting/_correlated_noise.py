@@ -1,4 +1,4 @@
-"""What every way of correlating the noise of the steps offers."""
+"""The interface of all strategies that correlate the noise of the steps."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ __all__ = ["CorrelatedNoise", "Row", "counted"]
 
 
 class _Vector(Protocol):
-    """What can be added and scaled: an array of numpy, torch or jax."""
+    """A value that can be added and scaled: an array of numpy, torch or jax."""
 
     def __sub__(self, other: Self, /) -> Self: ...
 
@@ -25,15 +25,15 @@ class _Vector(Protocol):
 
 
 Row = TypeVar("Row", bound=_Vector)
-# Columns whose squared norms differ by less, relatively, count as equally long.
+# Columns count as equally long if their squared norms differ, relatively, by less than this.
 _CLOSE = Fraction(1, 2**30)
 
 
 class CorrelatedNoise(ABC):
-    """C, of which C G + Z is released, Z independent N(0, sigma^2): the matrix mechanism.
+    """The matrix mechanism: it releases C G + Z for a matrix C, Z independent N(0, sigma^2).
 
-    Row t of G is the contribution of step t, a vector of norm at most 1 for each record in it. What
-    is read off is A G + A C^-1 Z: each step gets its row of C^-1 Z as noise.
+    Row t of G is the contribution of step t, a vector with norm at most 1 for each record in it.
+    The training uses A G + A C^-1 Z: each step is given its row of C^-1 Z as noise.
 
     Source: Li, Miklau, Hay, McGregor and Rastogi (2015); Denisov, McMahan, Rush, Smith and
         Thakurta (2022), for adaptive streams.
@@ -44,60 +44,72 @@ class CorrelatedNoise(ABC):
     @property
     @abstractmethod
     def steps(self) -> int:
-        """How many."""
+        """The number of steps."""
 
     @property
     @abstractmethod
     def bands(self) -> int:
-        """Over how many consecutive measurements a step is spread, of a lower triangular C."""
+        """The number of consecutive measurements that a step affects, for a lower triangular C."""
 
     @abstractmethod
     def sensitivity_squared(self, participation: Participation) -> Fraction:
-        """Return max over patterns of ||sum of the columns of a pattern||^2, rounded up.
+        """Return max over patterns of ||sum of the columns of a pattern||^2.
 
-        One record replaced moves each of its rows by 2 at most, added or removed by 1: this is for
-        a move of 1.
+        This is for a record that moves each of its rows by at most 1, when it is added or removed.
+        A record that is replaced moves each by at most 2.
+
+        Args:
+            participation: how many times, and how far apart, a record may contribute.
 
         Raises:
-            InvalidParameter: where the patterns are too many, and no closed form is known.
+            InvalidParameter: if there are too many patterns and no closed form is known.
+
+        Error: rounded up.
         """
 
     @abstractmethod
     def column_sum(self, pattern: range) -> Array:
-        """Return the sum of the columns of a pattern, relatively to some 2^-52 (steps + 8)."""
+        """Return the sum of the columns of a pattern, shape (rows of C,).
+
+        Args:
+            pattern: the steps of a record.
+
+        Error: about 2^-52 (steps + 8), relatively.
+        """
 
     @abstractmethod
     def error(self) -> tuple[float, float]:
         """Return the root mean square error of a prefix sum per unit of noise: worst and average.
 
-        Error: of rounding, not bounded; about 1e-10.
+        Error: an estimate; the rounding is not bounded, and about 1e-10.
         """
 
     @abstractmethod
     def correlated(self, noise: Iterable[Row]) -> Iterator[Row]:
-        """Yield the rows of C^-1 Z, of independent rows of Z: the noise of each step.
+        """Yield the rows of C^-1 Z from independent rows of Z: the noise of each step.
 
         Args:
-            noise: the rows of Z, each of the shape of a gradient, with independent entries of
-                N(0, sigma^2), sigma = noise_multiplier * clipping norm. Arrays of any library that
-                can be added and multiplied by a float.
+            noise: the rows of Z, each with the shape of a gradient and independent entries N(0,
+                sigma^2), sigma = noise_multiplier * clipping norm. Arrays of any library work if
+                they can be added, and multiplied by a float.
 
-        Guarantee: that of C G + Z, for rows of exact arithmetic. The rounding of floats is not
-            covered, as it is not by other training in floats.
+        Guarantee: that of C G + Z, for rows in exact arithmetic. The rounding of floats is not
+            covered, as in any other training in floats.
 
         Raises:
-            InvalidParameter: after as many rows as there are steps.
+            InvalidParameter: if more rows are requested than there are steps.
         """
 
     def tradeoff(self, *, noise_multiplier: Real, participation: Participation) -> TradeOff:
         """Return the guarantee, mu = sensitivity / noise_multiplier.
 
         Args:
-            noise_multiplier: standard deviation of Z, over the norm of a contribution.
-            participation: how often, and how far apart, a record may contribute.
+            noise_multiplier: standard deviation of Z, divided by the largest norm of a
+                contribution.
+            participation: how many times, and how far apart, a record may contribute.
 
-        Guarantee: exact, for one record added or removed. One record replaced moves twice as far:
-            write group(f, 2).
+        Guarantee: exact, for one record added or removed. A record that is replaced moves twice as
+            far: write group(f, 2).
 
         Raises:
             InvalidParameter: if the noise is not positive, or as `sensitivity_squared`.
@@ -113,25 +125,27 @@ class CorrelatedNoise(ABC):
         neighbors: Neighbors = "add_remove",
         groups: int | None = None,
     ) -> TradeOff:
-        """Return the guarantee where step t takes a Poisson sample of group t mod groups.
+        """Return the guarantee if step t takes a Poisson sample of group t mod groups.
 
             poisson(gdp(longest column / noise_multiplier), sampling_probability) ** ceil(T/groups)
 
-        Records are put in groups by a rule that looks at each one alone, such as a public hash.
-        Steps of one group share no measurement, so that they are as good as independent.
+        The rule that puts records in groups must look at each record alone, such as a public hash.
+        Steps of one group share no measurement, so they compose like independent steps.
 
         Args:
-            noise_multiplier: standard deviation of Z, over the norm of a contribution.
-            sampling_probability: with which a record enters each step of its group; in [0, 1]. For
-                batches of B from n records this is B * groups / n.
+            noise_multiplier: standard deviation of Z, divided by the largest norm of a
+                contribution.
+            sampling_probability: the probability in [0, 1] that a record enters a step of its
+                group. For batches of B from n records it is B * groups / n.
             neighbors: "add_remove" or "replace_one".
-            groups: at least the bands, which it is where None is given.
+            groups: the number of groups, at least the number of bands. None takes the number of
+                bands.
 
-        Guarantee: a bound (`answer.of` is "class"): the last columns may be shorter. From below it
-            has the steps of full length alone.
+        Guarantee: a bound (`answer.of` is "class"), because the last columns may be shorter. The
+            lower bound counts only steps of full length.
 
         Raises:
-            InvalidParameter: if there are fewer groups than bands, or a parameter is outside.
+            InvalidParameter: if there are fewer groups than bands, or a parameter is out of range.
 
         Source: Choquette-Choo, Ganesh, McKenna, McMahan, Rush, Thakurta and Xu (2023), "(Amplified)
             banded matrix factorization", theorem 4; proof: docs/theory/correlated_noise.md.
@@ -163,7 +177,7 @@ class CorrelatedNoise(ABC):
 
 
 def counted(noise: Iterable[Row], steps: int) -> Iterator[Row]:
-    """Yield the rows, and refuse one that is too many."""
+    """Yield the rows, and refuse a row beyond the number of steps."""
     for taken, row in enumerate(noise):
         if taken == steps:
             raise InvalidParameter(

@@ -1,4 +1,4 @@
-"""Gaussian noise of any covariance: what it costs, and the covariance that costs least."""
+"""Gaussian noise with any covariance: its cost, and the covariance with the least cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ _AIM = 1e-7
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class OptimalCovariance:
-    """A covariance that hides all moves at mu = 1, and a proof that none has a smaller trace.
+    """A covariance that hides all moves at mu = 1, and a proof that no smaller trace does.
 
     Attributes:
         covariance: M with v^T M^-1 v <= 1 for every move v, exactly for the decimals that these
             doubles print as; shape (d, d).
-        trace: of M.
-        lower: what the trace of any such covariance is at least: exact, rounded down.
-        weights: of the moves in the proof, shape (m,), adding up to 1 but for rounding.
+        trace: the trace of M.
+        lower: a lower bound of the trace of any such covariance: exact, rounded down.
+        weights: of the moves in the proof, shape (m,); their sum is 1 up to rounding.
     """
 
     covariance: Array
@@ -51,15 +51,15 @@ def mahalanobis_squared(covariance: Table, moves: Table) -> Fraction:
 
         T(N(v, M), N(v', M)) = G_mu,  mu = ||M^(-1/2) (v - v')||
 
-    It is a maximum over the convex hull of the moves and their negatives, too.
+    The maximum is the same over the convex hull of the moves and their negatives.
 
     Args:
-        covariance: M, symmetric positive definite, shape (d, d), d at most 40; floats stand for the
-            decimals they print as.
-        moves: by how much one unit can change the vector, shape (m, d).
+        covariance: M, symmetric positive definite, shape (d, d), d at most 40. Floats mean the
+            decimals that they print as.
+        moves: the changes of the vector that one unit can cause, shape (m, d).
 
     Raises:
-        InvalidParameter: if M is not such, or the shapes do not agree.
+        InvalidParameter: if M is not symmetric positive definite, or the shapes do not agree.
 
     Source: Hall, Rinaldo and Wasserman (2013), proposition 3; Dong, Roth and Su (2022), theorem 1,
         for the exact curve.
@@ -78,22 +78,24 @@ def optimal_covariance(moves: Table) -> OptimalCovariance:
         min tr M = max over weights p of (tr S^(1/2))^2,  S = sum of p_i v_i v_i^T,
         M = tr(S^(1/2)) S^(1/2)
 
-    Weak duality is Cauchy and Schwarz: (tr S^(1/2))^2 <= tr(M) tr(M^-1 S) <= tr(M). The weights are
-    found by multiplying them by v_i^T S^(-1/2) v_i / tr S^(1/2). Both ends are then proved in exact
-    rationals, whatever the iteration did: that M hides the moves by elimination, and the lower
-    bound by a T with S - T^2 positive semidefinite, so that tr S^(1/2) >= tr T.
+    Weak duality is the Cauchy-Schwarz inequality: (tr S^(1/2))^2 <= tr(M) tr(M^-1 S) <= tr(M). The
+    weights are found by multiplying them by v_i^T S^(-1/2) v_i / tr S^(1/2). Both ends are then
+    proved in exact rationals, so they do not depend on the iteration. Elimination proves that M
+    hides the moves. The lower bound is proved by a T with S - T^2 positive semidefinite, so that tr
+    S^(1/2) >= tr T.
 
-    For noise of another mu divide M by mu^2. For moves within an ellipsoid v^T A^-1 v <= 1 the
-    optimum is A itself; for those within a box see `box_covariance`.
+    For noise with another mu, divide M by mu^2. For moves in an ellipsoid v^T A^-1 v <= 1 the
+    optimum is A itself. For moves in a box see `box_covariance`.
 
     Args:
-        moves: that span the space, shape (m, d), d at most 40; floats stand for the decimals they
-            print as. A unit's largest moves will do, up to sign: the hull is covered.
+        moves: moves that span the space, shape (m, d), d at most 40. Floats mean the decimals that
+            they print as. A unit's largest moves are enough, with either sign, because the hull is
+            covered.
 
     Raises:
         InvalidParameter: if the moves do not span the space.
 
-    Error: `trace` / `lower` - 1, about 1e-7, more where the moves are nearly dependent.
+    Error: `trace` / `lower` - 1 is about 1e-7, and larger if the moves are nearly dependent.
     Source: Pukelsheim (2006), "Optimal design of experiments", chapters 6 and 7, for the duality;
         Yu (2010), "Monotonic convergence of a general algorithm for computing optimal designs".
 
@@ -120,11 +122,14 @@ def optimal_covariance(moves: Table) -> OptimalCovariance:
 def box_covariance(bounds: Sequence[Real]) -> Array:
     """Return the covariance of least trace for all moves |v_i| <= b_i: diagonal, b_i sum of b.
 
-    Any corner v has v^T M^-1 v = 1. With the same weight on all corners S = diag(b_i^2) and
-    (tr S^(1/2))^2 = (sum of b)^2 = tr M, so that none is smaller (see `optimal_covariance`).
+    Every corner v has v^T M^-1 v = 1. With equal weights on all corners, S = diag(b_i^2) and (tr
+    S^(1/2))^2 = (sum of b)^2 = tr M, so no trace is smaller (see `optimal_covariance`).
 
     Args:
         bounds: b, positive.
+
+    Raises:
+        InvalidParameter: if a bound is not positive, or there is none.
 
     Error: the diagonal is rounded up.
     """
@@ -135,20 +140,21 @@ def box_covariance(bounds: Sequence[Real]) -> Array:
 
 
 def integer_map(covariance: Table, resolution: int) -> npt.NDArray[np.int64]:
-    """Return A, whole numbers near resolution M^(-1/2): the way to draw correlated noise exactly.
+    """Return A, integers near resolution M^(-1/2), for drawing correlated noise exactly.
 
-    Exactly rounded draws of correlated noise are not offered. Release A v with independent exactly
-    rounded `Gaussian` noise K of variance sigma^2 instead, and read A^-1 (A v + K) = v + A^-1 K:
-    post-processing, with covariance (sigma^2 + 1/12) (A^T A)^-1, near M at sigma = resolution. Its
-    privacy is that of the integers A v, `mapped_sensitivity(A, moves)`, exact however A was
-    rounded.
+    There is no exactly rounded draw of correlated noise. Instead, release A v with independent
+    exactly rounded `Gaussian` noise K of variance sigma^2, and compute A^-1 (A v + K) = v + A^-1 K.
+    This is post-processing. The covariance of the noise is (sigma^2 + 1/12) (A^T A)^-1, which is
+    near M at sigma = resolution. The privacy is that of the integers A v, `mapped_sensitivity(A,
+    moves)`, and exact however A was rounded.
 
     Args:
         covariance: M, symmetric positive definite.
-        resolution: how fine; the noise is so many lattice units wide.
+        resolution: the scale of A: the standard deviation of the noise in units of the lattice.
 
     Raises:
-        InvalidParameter: if M is not such, or A is singular: take a finer resolution.
+        InvalidParameter: if M is not symmetric positive definite, if A is singular, which a finer
+            resolution avoids, or if an entry of A is above 2^40.
     """
     rows = _square(_rationals(covariance, "covariance"))
     _largest_form(rows, rows)
@@ -168,9 +174,9 @@ def mapped_sensitivity(
 
     Args:
         integers: A, shape (k, d).
-        moves: by how much one unit can change v, or what the changes are a convex hull of; shape
-            (m, d).
-        neighbors: the relation that the moves are for.
+        moves: the changes of v that one unit can cause, or points whose convex hull holds these
+            changes; shape (m, d).
+        neighbors: the neighbouring relation that the moves are for.
     """
     images = [
         [sum((int(a) * x for a, x in zip(row, move, strict=True)), Fraction(0)) for row in integers]
@@ -204,7 +210,7 @@ def _roots(square: Array) -> tuple[Array, Array]:
 
 
 def _hiding(covariance: Array, vectors: Rows) -> Array:
-    """Return the covariance, scaled up until it hides the moves, exactly."""
+    """Return the covariance, scaled up until it hides the moves exactly."""
     for grown in 10.0 ** np.arange(-15, -4):
         rows = [[exact(x, "covariance") for x in row] for row in covariance.tolist()]
         largest = max(inverse_forms(rows, vectors) or [Fraction(2)])

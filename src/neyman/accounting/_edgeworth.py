@@ -1,4 +1,4 @@
-"""Edgeworth's expansion of the loss of a composition: estimates, never bounds."""
+"""The Edgeworth expansion of the loss of a composition: estimates, never bounds."""
 
 import math
 from collections.abc import Sequence
@@ -23,10 +23,13 @@ _FACTORIALS = np.asarray([1.0, 2.0, 6.0, 24.0])
 def loss_cumulants(pair: Pair, at: float) -> Array:
     """Return the first four cumulants of L under P (at = 0) or under Q (at = 1).
 
-    Derivatives of K at 0 and 1, by Cauchy's formula on a circle within one where |K| is at most
-    0.1: there exp(K) has no zero, and the trapezoid is exact to rounding.
+    They are derivatives of K at 0 and 1, by Cauchy's formula on a circle inside one on which |K| is
+    at most 0.1. There exp(K) has no zero, and the trapezoidal rule is exact to rounding.
 
-    Error: an estimate; relative about 1e-12 for closed forms.
+    Error: an estimate; the relative error is about 1e-12 for closed forms.
+
+    Raises:
+        InvalidParameter: if the loss can be infinite, or K is not analytic there.
     """
     if max(pair.log_singular) > -np.inf:
         raise InvalidParameter(
@@ -41,7 +44,7 @@ def loss_cumulants(pair: Pair, at: float) -> Array:
             values = pair.cumulant(at + 2.0**log_radius * circle)
         return bool(np.all(np.abs(values) <= _TARGET))
 
-    # The largest of the powers of 2, from 1 on: far out, K of a mixture takes long.
+    # The largest power of 2, searched from 1: far out, K of a mixture takes long to compute.
     log_radius = 0
     if small(0):
         while log_radius < _MOST_DOUBLINGS and small(log_radius + 1):
@@ -55,7 +58,7 @@ def loss_cumulants(pair: Pair, at: float) -> Array:
             f"the expansion needs a pair with exponential moments; for {pair}, K is not small "
             f"near {at:g}"
         )
-    # Less by sqrt(2): the trapezoid adds coefficients 128 orders on, which are there below 2^-64.
+    # Smaller by sqrt(2): the trapezoidal rule adds coefficients of 128 orders higher, then < 2^-64.
     radius = 2.0 ** (log_radius - 0.5)
     values = pair.cumulant(at + radius * circle)
     powers = circle[None, :] ** -np.arange(1, 5)[:, None]
@@ -65,25 +68,25 @@ def loss_cumulants(pair: Pair, at: float) -> Array:
 @final
 @dataclass(frozen=True, slots=True)
 class Edgeworth:
-    """The loss of a composition under P and Q, each by its first four cumulants.
+    """The loss of a composition under P and under Q, each by its first four cumulants.
 
-    F(z) = Phi(z) - phi(z) (l3 (z^2 - 1)/6 + l4 (z^3 - 3z)/24 + l3^2 (z^5 - 10 z^3 + 15 z)/72)
+        F(z) = Phi(z) - phi(z) (l3 (z^2 - 1)/6 + l4 (z^3 - 3z)/24 + l3^2 (z^5 - 10 z^3 + 15 z)/72)
 
     Attributes:
         under_p: cumulants of the sum of losses under P.
-        under_q: the same under Q.
+        under_q: cumulants of the sum of losses under Q.
 
     Source: Wang, Gao, Zhang, Shen and Su (2022), "Analytical composition of differential privacy
-        via the Edgeworth accountant"; their bounds of the error are not used.
+        via the Edgeworth accountant"; their error bounds are not used.
     """
 
     under_p: tuple[float, float, float, float]
     under_q: tuple[float, float, float, float]
 
     def beta(self, alpha: float) -> Estimate:
-        """Estimate f(alpha), at the threshold where the first error is alpha."""
+        """Estimate f(alpha), at the threshold where the false positive rate is alpha."""
         if not 0 < alpha < 1:
-            raise InvalidParameter(f"alpha={alpha!r} leaves (0, 1); write a number in it")
+            raise InvalidParameter(f"alpha must be strictly between 0 and 1; got {alpha!r}")
         center, spread = self.under_p[0], math.sqrt(self.under_p[1])
         low, high = center - 12 * spread, center + 12 * spread
         for _ in range(200):
@@ -93,19 +96,19 @@ class Edgeworth:
         return Estimate(min(max(value, 0.0), 1 - alpha), "Edgeworth expansion of order 2")
 
     def delta(self, epsilon: float) -> Estimate:
-        """Estimate Q(L > epsilon) - e^epsilon P(L > epsilon), one way."""
+        """Estimate Q(L > epsilon) - e^epsilon P(L > epsilon), in the remove direction."""
         value = _above(epsilon, self.under_q) - math.exp(epsilon) * _above(epsilon, self.under_p)
         return Estimate(min(max(value, 0.0), 1.0), "Edgeworth expansion of order 2")
 
 
 def edgeworth(steps: Sequence[tuple[TradeOff, int]]) -> Edgeworth:
-    """Return Edgeworth's expansion of a composition, in the remove direction.
+    """Return the Edgeworth expansion of a composition, in the remove direction.
 
     Args:
-        steps: trade-off functions, each with how many times it is run.
+        steps: pairs of a trade-off function and how many times it is run.
 
     Raises:
-        InvalidParameter: if K is not analytic near 0 and 1, or nothing is composed.
+        InvalidParameter: if K is not analytic near 0 and 1, or if nothing is composed.
         UnsupportedComposition: if a guarantee has no pair of laws.
 
     >>> from neyman.curves import pure_dp

@@ -1,4 +1,4 @@
-"""Numbers that are no bounds, or bounds with some confidence alone, and say so."""
+"""Numbers that are not bounds, or are bounds only with some confidence."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -9,14 +9,14 @@ __all__ = ["ConfidentBound", "Estimate"]
 @final
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value that may err to either side by an amount that nobody has proved.
+    """A value that may err to either side, by an amount that is not proved.
 
-    It is no curve: it has no direction, no bracket and no composition, and it is not certified, so
-    that a filter refuses to charge it. It does not turn into a float by itself; ask for `value`.
+    It is no curve: it has no direction, no bracket and no composition. It is not certified, so a
+    filter refuses to charge it. It does not convert to a float; read `value`.
 
     Attributes:
         value: the number.
-        method: how it was found.
+        method: the method that computed it.
     """
 
     value: float
@@ -32,16 +32,16 @@ class Estimate:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidentBound:
-    """An upper bound that random draws gave, and that they may have given too small.
+    """An upper bound from random draws; with a small probability it is too small.
 
-    It is no curve and no proof: it is not certified, so that a filter refuses to charge it.
+    It is neither a curve nor a proof. It is not certified, so a filter refuses to charge it.
 
     Attributes:
         value: the bound.
-        confidence: the chance, at least, with which such draws give a bound that holds. It is that
-            of one question; of several questions together the chances of failure add up.
+        confidence: the least probability with which such draws give a bound that holds. It is for
+            one bound; for several bounds together, the probabilities of failure add up.
         estimate: the value without a margin.
-        samples: how many draws.
+        samples: the number of draws.
     """
 
     value: float

@@ -1,4 +1,4 @@
-"""What each event of dp_accounting says, one row each."""
+"""A table of the events of dp_accounting, with one function for each."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from neyman.accounting._samplers import (
     without_replacement,
 )
 from neyman.accounting._truncated import truncated_poisson, truncated_poisson_places
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.curves import (
     TradeOff,
     approx_dp,
@@ -39,9 +39,9 @@ from neyman.sensitivity import Neighbors
 
 __all__ = ["Opened", "Relation", "open_event"]
 
-# One record replaced by a special, empty one: what is not there adds nothing to a sum.
+# One record replaced by a special, empty one, which adds nothing to a sum.
 Relation: TypeAlias = Neighbors | Literal["replace_special"]
-# Orders of a statement at all real orders, on a geometric grid of order - 1.
+# The orders that are kept of a statement at all real orders: a geometric grid of order - 1.
 _ORDERS = tuple(1 + Fraction(round(2**20 * 2 ** (k / 8)), 2**20) for k in range(-80, 129))
 _LARGEST_DIVERGENCE = 2**20
 
@@ -49,17 +49,17 @@ _LARGEST_DIVERGENCE = 2**20
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """An event, one level down.
+    """The content of one event, one level down.
 
     Attributes:
-        curve: its own guarantee; None where it is only the sum of its parts.
-        mu_squared: instead, where it is Gaussian noise.
-        eta: instead, where all that is known is the range of its loss, which composes better than
-            any one curve of it.
-        parts: the events inside, each with how often it is run.
-        sampled: what sampling, or a selection, makes of the guarantee of the parts; None where they
-            are all there is.
-        inside: the relation that the parts are read under, if it is another.
+        curve: its own guarantee; None if it is only the composition of its parts.
+        mu_squared: used instead if the event is Gaussian noise.
+        eta: used instead if only the range of its loss is known, which composes better than any
+            single curve.
+        parts: the events inside, each with how many times it is run.
+        sampled: a function from the guarantee of the parts to the guarantee of their sample or
+            selection; None if the parts are run as they are.
+        inside: the relation that applies to the parts, if it is another one.
     """
 
     curve: TradeOff | None = None
@@ -76,10 +76,10 @@ _Row: TypeAlias = Callable[[Any, Relation], Opened]
 
 
 def open_event(event: object, neighbors: Relation) -> Opened:
-    """Look an event up by the name of its class.
+    """Return the content of an event, by the name of its class.
 
     Raises:
-        InvalidParameter: if it has no row, or its fields make no sense.
+        InvalidParameter: if the class is not in the table, or its fields make no sense.
         RelationMismatch: if it has no meaning under this relation.
     """
     name = type(event).__name__
@@ -101,7 +101,7 @@ def open_event(event: object, neighbors: Relation) -> Opened:
 
 
 def _self_composed(event: Any, _: Relation) -> Opened:
-    return Opened(parts=((event.event, whole_number(event.count, "count", least=0)),))
+    return Opened(parts=((event.event, whole("count", event.count, 0)),))
 
 
 def _composed(event: Any, _: Relation) -> Opened:
@@ -109,15 +109,14 @@ def _composed(event: Any, _: Relation) -> Opened:
 
 
 def _poisson_sampled(event: Any, neighbors: Relation) -> Opened:
-    """The worst pair of the parts, mixed: the record is in with this probability.
+    """A Poisson sample: the worst pair of the parts, mixed with this probability.
 
-    One record replaced is two: the parts are read for one added, whose sample is taken of both.
+    To replace a record is to add two. The parts are read for one record added, and the sample
+    combines both.
     """
     probability = exact(event.sampling_probability, "sampling_probability")
     if not 0 <= probability <= 1:
-        raise InvalidParameter(
-            f"sampling_probability={text(probability)} leaves [0, 1]; write a probability"
-        )
+        raise InvalidParameter(f"sampling_probability must be in [0, 1]; got {text(probability)}")
     if probability in (0, 1):
         return Opened(parts=((event.event, int(probability)),))
     sampling = poisson_replace if neighbors == "replace_one" else poisson
@@ -129,22 +128,22 @@ def _poisson_sampled(event: Any, neighbors: Relation) -> Opened:
 
 
 def _without_replacement(event: Any, neighbors: Relation) -> Opened:
-    """The batch without the one record is the same on both sides."""
+    """A batch without replacement: the rest of the batch is the same on both sides."""
     return _fixed_size(event, neighbors, without_replacement)
 
 
 def _with_replacement(event: Any, neighbors: Relation) -> Opened:
-    """One record may be drawn several times."""
+    """A batch with replacement: one record may be drawn several times."""
     return _fixed_size(event, neighbors, with_replacement)
 
 
 def _fixed_size(event: Any, neighbors: Relation, sampler: Callable[..., Sampled]) -> Opened:
-    """A special record is one that any other may take the place of."""
+    """A batch of a fixed size. Any other record may take the place of a special record."""
     special = neighbors == "replace_special"
     if not special:
         _only("replace_one", event, neighbors)
-    records = whole_number(event.source_dataset_size, "source_dataset_size", least=0)
-    batch = whole_number(event.sample_size, "sample_size", least=0)
+    records = whole("source_dataset_size", event.source_dataset_size, 0)
+    batch = whole("sample_size", event.sample_size, 0)
     if batch == 0:
         return Opened()
 
@@ -163,7 +162,7 @@ def _repeat_and_select(event: Any, _: Relation) -> Opened:
 
 
 def _random_allocation(event: Any, neighbors: Relation) -> Opened:
-    """Of one step of Gaussian noise, chosen among so many."""
+    """Gaussian noise at every step; each record takes part in some steps, chosen at random."""
     _only("add_remove", event, neighbors)
     inner = event.event
     if type(inner).__name__ != "GaussianDpEvent":
@@ -172,20 +171,20 @@ def _random_allocation(event: Any, neighbors: Relation) -> Opened:
     if not precision:
         return _all_or_nothing(precision)
     chosen, steps = (
-        whole_number(event.num_selected, "num_selected", least=0),
-        whole_number(event.num_steps, "num_steps", least=0),
+        whole("num_selected", event.num_selected, 0),
+        whole("num_steps", event.num_steps, 0),
     )
     found = random_allocation(noise_multiplier=1 / precision, steps=steps, chosen=chosen)
     return Opened(curve=found)
 
 
 def _truncated(event: Any, neighbors: Relation) -> Opened:
-    """Of a sample that is too large a random subset is taken."""
+    """A Poisson sample; if it is too large, a random subset of it."""
     precision = _precision(event.noise_multiplier, "noise_multiplier")
     probability = exact(event.sampling_probability, "sampling_probability")
     records, most = (
-        whole_number(event.dataset_size, "dataset_size", least=0),
-        whole_number(event.truncated_batch_size, "truncated_batch_size", least=0),
+        whole("dataset_size", event.dataset_size, 0),
+        whole("truncated_batch_size", event.truncated_batch_size, 0),
     )
     if 0 in (records, most, probability):
         return Opened()
@@ -193,7 +192,7 @@ def _truncated(event: Any, neighbors: Relation) -> Opened:
         return _all_or_nothing(precision)
     f = gdp(precision)
     if neighbors == "replace_special":
-        # The special record is drawn, and takes up room, like any other.
+        # The special record is drawn and takes a place in the sample, like any other.
         found = truncated_poisson_places(
             f, sampling_probability=probability, most=most, places=records
         )
@@ -209,7 +208,7 @@ def _truncated(event: Any, neighbors: Relation) -> Opened:
     return Opened(curve=found)
 
 
-# -- noise: in units of the largest record, so that one replaced counts twice -------------------
+# -- noise, in units of the largest record, so that a replacement counts twice -------------------
 
 
 def _gaussian(event: Any, neighbors: Relation) -> Opened:
@@ -220,12 +219,12 @@ def _gaussian(event: Any, neighbors: Relation) -> Opened:
 
 
 def _tree(event: Any, neighbors: Relation) -> Opened:
-    """Each record enters the nodes above one leaf, one of each level, all with this noise."""
+    """A tree: each record enters the nodes above one leaf, one per level, all with this noise."""
     precision = _precision(event.noise_multiplier, "noise_multiplier")
     if not precision:
         return _all_or_nothing(precision)
     counts = event.step_counts
-    longest = max((whole_number(n, "step_counts", least=0) for n in _many(counts)), default=0)
+    longest = max((whole("step_counts", n, 0) for n in _many(counts)), default=0)
     squared = longest.bit_length() * (_largest_change(neighbors) * precision) ** 2
     return Opened(mu_squared=squared or None)
 
@@ -238,7 +237,7 @@ def _many(value: Any) -> tuple[Any, ...]:
 
 
 def _laplace(event: Any, neighbors: Relation) -> Opened:
-    """Added to each coordinate; worst where one coordinate takes the whole change."""
+    """Laplace noise on each coordinate; the worst case is one coordinate with the whole change."""
     precision = _precision(event.noise_multiplier, "noise_multiplier")
     if not precision:
         return _all_or_nothing(precision)
@@ -246,9 +245,9 @@ def _laplace(event: Any, neighbors: Relation) -> Opened:
 
 
 def _discrete_laplace(event: Any, neighbors: Relation) -> Opened:
-    """Masses proportional to e^(-noise_parameter |x|), on the integers."""
+    """Noise on the integers with masses proportional to e^(-noise_parameter |x|)."""
     rate = exact_size(event.noise_parameter, "noise_parameter")
-    change = whole_number(event.sensitivity, "sensitivity", least=0) * _largest_change(neighbors)
+    change = whole("sensitivity", event.sensitivity, 0) * _largest_change(neighbors)
     if change == 0:
         return Opened(curve=identity())
     if rate == 0:
@@ -259,9 +258,9 @@ def _discrete_laplace(event: Any, neighbors: Relation) -> Opened:
 
 
 def _discrete_gaussian(event: Any, neighbors: Relation) -> Opened:
-    """One coordinate moves by whole numbers; of several only the divergences are the same.
+    """Discrete Gaussian noise: exact for one coordinate, by its divergences for several.
 
-    A whole change of length below sqrt(2) moves one coordinate by 1, whatever the dimension.
+    An integer change of length below sqrt(2) moves one coordinate by 1, whatever the dimension.
     """
     precision = _precision(event.sigma, "sigma")
     if not precision:
@@ -272,7 +271,7 @@ def _discrete_gaussian(event: Any, neighbors: Relation) -> Opened:
         return Opened(curve=identity())
     dimension = event.dimension
     if dimension is not None:
-        dimension = whole_number(dimension, "dimension", least=1)
+        dimension = whole("dimension", dimension, 1)
     if square == 1 or dimension == 1:
         change = math.isqrt(square)
         return Opened(curve=discrete_gaussian(variance=1 / precision**2, sensitivity=change))
@@ -280,7 +279,7 @@ def _discrete_gaussian(event: Any, neighbors: Relation) -> Opened:
 
 
 def _mixture_of_gaussians(event: Any, neighbors: Relation) -> Opened:
-    """What a record adds has this length with this probability; all else is Gaussian noise."""
+    """Gaussian noise added to a record whose contribution has each length with its probability."""
     _only("add_remove", event, neighbors)
     precision = _precision(event.standard_deviation, "standard_deviation")
     if not precision:
@@ -304,14 +303,14 @@ def _mixture_of_gaussians(event: Any, neighbors: Relation) -> Opened:
 
 
 def _randomized_response(event: Any, neighbors: Relation) -> Opened:
-    """With this probability one of the buckets at random, else the true one.
+    """Randomised response: one of the buckets at random with this probability, else the true one.
 
     A special record answers at random.
     """
     if neighbors != "replace_special":
         _only("replace_one", event, neighbors)
     noise = exact(event.noise_parameter, "noise_parameter")
-    buckets = whole_number(event.num_buckets, "num_buckets", least=0)
+    buckets = whole("num_buckets", event.num_buckets, 0)
     if not 0 <= noise <= 1 or buckets == 0:
         raise InvalidParameter(
             "noise_parameter must be a probability and num_buckets at least 1; got "
@@ -350,7 +349,7 @@ def _permute_and_flip(event: Any, _: Relation) -> Opened:
 
 
 def _zcdp(event: Any, _: Relation) -> Opened:
-    """D_a <= xi + rho a at all orders a: kept at some, between which divergences are convex."""
+    """D_a <= xi + rho a at all orders a, kept at some; divergences are convex between them."""
     if math.inf in (event.rho, event.xi):
         return _NON_PRIVATE
     rho, xi = exact_size(event.rho, "rho"), exact_size(event.xi, "xi")
@@ -393,21 +392,20 @@ _ROWS: Mapping[str, _Row] = {
 
 
 def _largest_change(neighbors: Relation) -> int:
-    """Return how many largest records a sum moves by."""
+    """Return how far a sum moves, in units of the largest record."""
     return 2 if neighbors == "replace_one" else 1
 
 
 def _only(relation: Neighbors, event: object, neighbors: Relation) -> None:
     if neighbors != relation and (relation, neighbors) != ("add_remove", "replace_special"):
         raise RelationMismatch(
-            f"a {type(event).__name__} was read under {neighbors!r}, and its guarantee is known "
-            f"under {relation!r} only; write neighbors={relation!r}, if this is the relation that "
-            "the rest of the tree is meant for"
+            f"the guarantee of a {type(event).__name__} is known only under {relation!r}; got "
+            f"{neighbors!r}. Write neighbors={relation!r} if this is the relation of the whole tree"
         )
 
 
 def _precision(noise: Any, name: str) -> Fraction | None:
-    """Return 1 over the scale of noise: 0 where that is infinite, None where it is 0."""
+    """Return 1 / scale of the noise: 0 if the scale is infinite, None if it is 0."""
     if noise == math.inf:
         return Fraction(0)
     scale = exact_size(noise, name)
@@ -415,13 +413,13 @@ def _precision(noise: Any, name: str) -> Fraction | None:
 
 
 def _all_or_nothing(precision: Fraction | None) -> Opened:
-    """Return what is left by no noise, or by endless noise."""
+    """Return the event without any noise (None) or with infinite noise (0)."""
     return _NON_PRIVATE if precision is None else Opened()
 
 
 def _unknown(name: str) -> InvalidParameter:
     known = ", ".join(sorted(_ROWS))
     return InvalidParameter(
-        f"a {name} was found, which is not known here; known are {known}. "
-        "Write the trade-off function of what was run, and compose it with @"
+        f"an event must be one of {known}; got a {name}. Write the trade-off function of what "
+        "was run, and compose it with @"
     )

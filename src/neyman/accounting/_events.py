@@ -1,4 +1,4 @@
-"""Trees of events, as dp_accounting writes them down, read as one guarantee."""
+"""Guarantees of trees of events, as dp_accounting records them."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -17,31 +17,31 @@ __all__ = ["from_dp_event", "relation_of"]
 
 
 def from_dp_event(event: object, *, neighbors: object) -> TradeOff:
-    """Return the trade-off function of what a `dp_accounting.DpEvent` says was run.
+    """Return the trade-off function of what a `dp_accounting.DpEvent` describes.
 
-    Events are known by the name of their class and by their fields, so dp_accounting itself is
-    not needed. Equal steps anywhere in the tree are counted together, and each is composed once.
-    A step without noise, where it can be run at all, makes the whole tree non-private.
+    Events are recognised by the name of their class and by their fields, so dp_accounting itself is
+    not needed. Equal steps anywhere in the tree are counted together, and each is composed once. A
+    step without noise, if it can be run at all, makes the whole tree non-private.
 
     Args:
         event: an event, of any depth.
         neighbors: "add_remove" or "replace_one", or a member of dp_accounting's
-            NeighboringRelation. The noise of a sum is in units of the largest record, so one
-            record replaced counts twice. REPLACE_SPECIAL, one record replaced by a special, empty
-            one, is read as "add_remove", save by randomized response, where that one answers at
-            random, by truncated samples, where it takes up room, and by batches of a fixed size,
-            which are read as for one record replaced.
+            NeighboringRelation. The noise of a sum is in units of the largest record, so a replaced
+            record counts twice. REPLACE_SPECIAL, one record replaced by a special, empty one, is
+            treated as "add_remove", with three exceptions. In randomised response, the special
+            record answers at random. In a truncated sample, it takes a place. In a batch of a fixed
+            size, it counts as one record replaced.
 
     Raises:
-        InvalidParameter: if the tree holds an event that is not known here, or a field of a known
-            one is missing or makes no sense.
+        InvalidParameter: if the tree holds an unknown event, or if a field of a known event is
+            missing or makes no sense.
         RelationMismatch: if an event has no meaning under this relation.
         UnsupportedComposition: if two of its steps have no composition here.
 
-    Guarantee: each event's own definition, at its worst pair; an event that names no pair of laws,
-        such as ZCDpEvent, bounds a class. As certified as its curves are.
-    Error: none before the views, but where 2^20 bits would not hold the sum of the squares of mu:
-        each is rounded up first, by less than 2^-400 of the largest.
+    Guarantee: that of each event's own definition, at its worst pair. An event that names no pair
+        of laws, such as ZCDpEvent, bounds a class. It is certified if its curves are.
+    Error: none before the views, with one exception. If the sum of the squares of mu needs more
+        than 2^20 bits, each square is first rounded up, by less than 2^-400 of the largest.
     Source: Zhu, Dong and Wang (2022), theorem 10: products of dominating pairs dominate adaptive
         compositions.
 
@@ -59,7 +59,7 @@ def relation_of(neighbors: object) -> Relation:
     """Return the relation of this name, or of this member of dp_accounting's enum.
 
     Raises:
-        InvalidParameter: if there is none.
+        InvalidParameter: if there is no such relation.
     """
     name = str(getattr(neighbors, "name", neighbors))
     special = name == "REPLACE_SPECIAL"
@@ -68,21 +68,21 @@ def relation_of(neighbors: object) -> Relation:
 
 _NAMES = {"ADD_OR_REMOVE_ONE": "add_remove", "REPLACE_ONE": "replace_one"}
 _NON_PRIVATE = approx_dp(0, 1)
-# Of a sum that is rounded.
+# The bits that are kept of a rounded sum.
 _KEPT_BITS = 512
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """What was run, each as often as counted; Gaussians by the square of mu, selections by eta."""
+    """What was run, with counts: Gaussians by mu^2, selections by eta, the rest by their curves."""
 
     squares: Counter[Fraction] = field(default_factory=Counter[Fraction])
     ranges: Counter[Fraction] = field(default_factory=Counter[Fraction])
     curves: Counter[TradeOff] = field(default_factory=Counter[TradeOff])
 
     def total(self) -> TradeOff:
-        """Return their composition."""
+        """Return the composition of all steps."""
         if _NON_PRIVATE in self.curves:
             return _NON_PRIVATE
         curves = [curve**times for curve, times in self.curves.items()]
@@ -96,13 +96,13 @@ class _Steps:
 @final
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One walk over a tree. What is still to do lies on a list: depth costs no recursion."""
+    """One walk over a tree. Pending work is on a list, so deep trees need no recursion."""
 
     neighbors: Relation
     pending: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     def total(self, event: object) -> TradeOff:
-        """Walk, and compose what was found."""
+        """Walk over the tree, and return the composition of its steps."""
         steps = _Steps()
         self.visit(event, 1, steps, self.neighbors)
         while self.pending:
@@ -110,7 +110,7 @@ class _Reading:
         return steps.total()
 
     def visit(self, event: object, times: int, steps: _Steps, neighbors: Relation) -> None:
-        """Add an event, read under a relation, to the steps, or leave its parts to be added."""
+        """Add an event under a relation to the steps, or schedule its parts."""
         if times == 0:
             return
         opened = open_event(event, neighbors)
@@ -121,7 +121,7 @@ class _Reading:
         if opened.curve is not None:
             steps.curves[opened.curve] += times
         if opened.sampled is not None:
-            # What is sampled is composed by itself, after its parts: last in, first out.
+            # A sample is composed by itself, after its parts: last in, first out.
             inside = _Steps()
             self.pending.append(partial(self.close, opened.sampled, inside, times, steps))
             steps, times = inside, 1
@@ -133,13 +133,13 @@ class _Reading:
     def close(
         sampled: Callable[[TradeOff], TradeOff], inside: _Steps, times: int, steps: _Steps
     ) -> None:
-        """Add what was sampled."""
+        """Add the sampled steps."""
         curve = inside.total()
         steps.curves[curve if curve == _NON_PRIVATE else sampled(curve)] += times
 
 
 def _gaussian(squares: Counter[Fraction]) -> TradeOff:
-    """Return the composition; where the exact sum would be endless, of squares rounded up."""
+    """Return the composition of Gaussians; if the exact sum is too long, of squares rounded up."""
     denominators = {square.denominator for square in squares}
     if sum(map(int.bit_length, denominators)) > MOST_SUM_BITS:
         largest = max(squares)

@@ -1,4 +1,4 @@
-"""How a sequence of releases, each chosen after seeing the last, spends a cap."""
+"""Filters: how a sequence of releases, each chosen after the answers before, spends a cap."""
 
 import math
 from abc import ABC, abstractmethod
@@ -15,29 +15,30 @@ from neyman.overriding import override
 
 __all__ = ["Filter", "GaussianFilter", "PureFilter", "filter_for", "filter_from"]
 
-# Less is nothing: the square root of less has no ordinary double.
+# A smaller amount counts as nothing: its square root is not a normal double.
 _LEAST = Fraction(1, 10**300)
-# Sums of many fractions grow long; no curve takes them so.
+# Sums of many fractions get long; curves refuse fractions with more bits.
 _LONGEST_BITS = 4096
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR)
 _FIFTY_DIGITS = Context(prec=50, rounding=ROUND_FLOOR)
 _TWELVE_DIGITS_UP = Context(prec=12, rounding=ROUND_CEILING)
-# A charge of nothing is none.
+# A charge must be positive.
 _LEAST_CHARGE = Fraction(1, 10**30)
 
 
 @dataclass(frozen=True, slots=True)
 class Filter(ABC):
-    """A cap and a cost of every release, in exact fractions of one account.
+    """A cap, and a cost for every release, in exact fractions of one account.
 
-        sum of costs <= capacity   implies   what was released is as private as the cap
+        sum of costs <= capacity   implies   all releases together satisfy the cap
 
-    even if every release, its noise and whether it is asked at all depend on the answers before.
+    This holds even if each release, its noise and the decision to make it depend on earlier
+    answers.
 
     Attributes:
-        capacity: what may be spent, in the account's unit.
+        capacity: the most that may be spent, in the account's unit.
 
-    Guarantee: cost rounds up and capacity down, so the implication holds as computed.
+    Guarantee: costs round up and the capacity rounds down, so the implication holds as computed.
     Source: Rogers, Roth, Ullman and Vadhan, *Privacy odometers and filters*, NeurIPS 2016.
     """
 
@@ -46,19 +47,24 @@ class Filter(ABC):
     account: ClassVar[str]
 
     def __post_init__(self) -> None:
-        """Refuse a capacity that nothing can be charged to."""
+        """Refuse a capacity that is not positive."""
         if self.capacity < _LEAST:
             raise InvalidParameter(
                 f"a capacity must be positive; got {float(self.capacity):g} {self.account}"
             )
 
     def cost(self, curve: TradeOff) -> Fraction:
-        """Return what a release with this trade-off function is charged, rounded up.
+        """Return the charge for a release with this trade-off function.
+
+        Args:
+            curve: of the release.
 
         Raises:
             NotCertified: if the curve is an estimate, not a bound.
             UnsupportedComposition: if no finite amount of the account bounds it.
             InvalidParameter: if the cost is not positive.
+
+        Error: rounded up.
         """
         if not curve.certified:
             raise NotCertified(
@@ -75,22 +81,22 @@ class Filter(ABC):
         return cost
 
     def cost_beside(self, curve: TradeOff, failure: float) -> Fraction | None:  # noqa: ARG002
-        """Return an amount c with curve >= (what c stands for) ⊗ f_{0,failure}, rounded up.
+        """Return an amount c with curve >= (the guarantee of c) ⊗ f_{0,failure}.
 
         Args:
-            curve: of a release.
-            failure: probability in (0, 1) that is charged elsewhere.
+            curve: the trade-off function of a release.
+            failure: a probability in (0, 1) that is charged elsewhere.
 
         Returns:
-            The least such amount, to twelve digits; None where there is none, or where this account
-            charges each release whole.
+            The least such amount, rounded up to twelve digits. None if there is none, or if this
+                account does not split charges.
         """
         return None
 
     def about_beside(self, curve: TradeOff, failure: float) -> Fraction:  # noqa: ARG002
-        """Return about what `cost_beside` gives at least, found quickly; 0 where nothing is known.
+        """Return a quick estimate of the least result of `cost_beside`; 0 if there is none.
 
-        It decides which of two charges is looked for, and is none itself.
+        It decides which of two charges to compute, and is not a charge itself.
         """
         return Fraction(0)
 
@@ -104,9 +110,9 @@ class Filter(ABC):
         """Return the smallest amount of the account that bounds the curve, rounded up."""
 
     def spent_curve(self, total: Fraction) -> TradeOff:
-        """Return the guarantee of everything released when `total` has been spent.
+        """Return the guarantee of all releases together once `total` is spent.
 
-        Error: exact; a total that takes thousands of bits is rounded up by less than 2^-2048.
+        Error: exact, except that a total of thousands of bits is rounded up by less than 2^-2048.
         """
         if max(total.numerator.bit_length(), total.denominator.bit_length()) > _LONGEST_BITS:
             rounded = Fraction(math.ceil(total * 2**2048), 2**2048)
@@ -115,7 +121,7 @@ class Filter(ABC):
 
     @abstractmethod
     def _curve(self, amount: Fraction) -> TradeOff:
-        """Return the weakest guarantee that an amount of the account stands for."""
+        """Return the weakest guarantee that costs this amount of the account."""
 
     @abstractmethod
     def largest(self, remaining: Fraction) -> TradeOff:
@@ -125,7 +131,7 @@ class Filter(ABC):
 @final
 @dataclass(frozen=True, slots=True)
 class GaussianFilter(Filter):
-    """Squares of mu add: releases that are mu_i-GDP with sum mu_i^2 <= M^2 are M-GDP together.
+    """A filter in mu^2: releases that are mu_i-GDP with sum mu_i^2 <= M^2 are M-GDP together.
 
     Source: Smith and Thakurta, *Fully adaptive composition for Gaussian differential privacy*,
         2022; Koskela, Tobaben and Honkela, *Individual privacy accounting with Gaussian
@@ -155,18 +161,18 @@ class GaussianFilter(Filter):
         mu = curve.mu_bracket(failure)[1]
         if not math.isfinite(mu):
             return None
-        # A double may stand for its decimal, which can be the larger of the two.
+        # A double may mean its decimal, so take the larger of the two.
         square = max(exact(mu, "mu"), Fraction(mu)) ** 2
         rounded = _TWELVE_DIGITS_UP.divide(Decimal(square.numerator), Decimal(square.denominator))
         return max(Fraction(rounded), _LEAST_CHARGE)
 
     @override
     def about_beside(self, curve: TradeOff, failure: float) -> Fraction:
-        # The Gaussian of the advantage that is left.
+        # The Gaussian with the advantage that remains.
         try:
             advantage = (curve.advantage() - failure) / (1 - failure)
         except UnsupportedComposition:
-            # What is charged whole needs no profile, and some curves have none.
+            # Some curves have no profile; they are charged without a tail.
             return Fraction(0)
         return (
             Fraction(2 * float(ndtri((1 + advantage) / 2))) ** 2
@@ -187,7 +193,7 @@ class GaussianFilter(Filter):
 @final
 @dataclass(frozen=True, slots=True)
 class PureFilter(Filter):
-    """Epsilons add: releases that are epsilon_i-DP with sum epsilon_i <= E are E-DP together.
+    """A filter in epsilon: epsilon_i-DP releases with sum epsilon_i <= E are E-DP together.
 
     Source: Rogers, Roth, Ullman and Vadhan (2016): basic composition is a filter.
 
@@ -230,12 +236,16 @@ _FILTERS: Mapping[str, type[GaussianFilter] | type[PureFilter]] = {
 def filter_for(cap: TradeOff) -> Filter:
     """Return the filter that spends a cap.
 
-    A cap with a Gaussian inside, G_M >= cap, spends M^2 for the largest such M, rounded down;
-    f_{epsilon,0} has none and spends epsilon.
+    If a Gaussian lies above the cap, G_M >= cap, the account is mu^2 and the capacity is M^2 for
+    the largest such M, rounded down. For f_{epsilon,0}, which has no such Gaussian, the account is
+    epsilon.
+
+    Args:
+        cap: the guarantee that all releases together must satisfy.
 
     Raises:
         NotCertified: if the cap is an estimate.
-        InvalidParameter: if the cap is neither, or fails with probability 1.
+        InvalidParameter: if the cap is neither of these, or fails with probability 1.
 
     >>> from neyman.curves import gdp
     >>> filter_for(gdp(0.1)).capacity
@@ -248,7 +258,7 @@ def filter_for(cap: TradeOff) -> Filter:
             f"cap={cap} protects nothing: with delta = 1 the rows themselves may be released; "
             "write a small delta, such as approx_dp(1, 1e-6)"
         )
-    # What was promised, where a mechanism may give away less.
+    # For a bound, use the bound, even if the mechanism itself may be more private.
     cap = cap.dominating()
     squared = cap.inner_gaussian()
     if squared > 0:
@@ -263,7 +273,11 @@ def filter_for(cap: TradeOff) -> Filter:
 
 
 def filter_from(account: str, capacity: Fraction) -> Filter:
-    """Rebuild a filter from what was fixed at opening.
+    """Return the filter that was fixed when a ledger was opened.
+
+    Args:
+        account: "mu^2" or "epsilon".
+        capacity: the most that may be spent, in the account's unit.
 
     Raises:
         InvalidParameter: if no filter has this account.

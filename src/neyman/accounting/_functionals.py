@@ -1,4 +1,4 @@
-"""Moments of the privacy loss of a one-way pair, the ones that the central limit theorem asks for.
+"""Moments of the privacy loss in one direction, for the central limit theorem.
 
 With L = log dQ/dP under P, that is log|f'(U)| at a uniform U:
 
@@ -42,22 +42,22 @@ __all__ = ["Functionals", "functionals", "summed"]
 _PLACES, _SHARES = (Interval.within(part, 2.0**-52) for part in legendre(32))
 _RULE = Interval.within(np.ones(()), 2.0**-60)
 _FAR = 200.0
-# Where the integral of the profile may stop: e^-t leaves the doubles.
+# The integral of the profile may stop here: beyond, e^-t leaves the doubles.
 _REACH = 690.0
-# Less 1 of the orders whose divergence bounds a tail, and the logarithm of what it is to come to.
+# Orders - 1 whose divergence bounds a tail; minus the logarithm of the tail that is aimed at.
 _RATES, _TAIL = np.geomspace(1e-2, 1e14, 129), 90.0
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Functionals:
-    """kl, kappa2, kappa3 and kappa3_bar of a pair, and the variance kappa2 - kl^2 by itself.
+    """kl, kappa2, kappa3 and kappa3_bar of a pair, and the variance kappa2 - kl^2.
 
-    Each is an `Answer`: `.value` is the upper end, and it unpacks into its two bounds. Infinite
-    ones are infinite on both sides.
+    Each is an `Answer`: `.value` is the upper end, and it unpacks into its two bounds. An infinite
+    moment is infinite on both sides.
 
     Attributes:
-        certified: whether the bounds are proved; else they are two ends of an estimate.
+        certified: whether the bounds are proved. If not, they are the two ends of an estimate.
 
     Source: Dong, Roth and Su (2022), equation 7.
     """
@@ -71,24 +71,24 @@ class Functionals:
 
     @property
     def finite(self) -> bool:
-        """Whether kappa3 is, and with it all of them."""
+        """Whether kappa3, and so every moment here, is finite."""
         return math.isfinite(self.kappa3.upper)
 
 
 def functionals(pair: Pair) -> Functionals:
-    """Return the moments of the loss of (P, Q) under P, of any one-way curve.
+    """Return the moments of the loss of (P, Q) under P, of one direction of any curve.
 
-    Closed forms for the identity, Gaussians, randomized response and Laplace; for every other pair
-    from its profiles both ways, by chords (`_profile_moments`). kl and the variance of a
-    composition are the sums of those of its factors.
+    The identity, Gaussians, randomised response and Laplace have closed forms. Every other pair
+    uses the profiles of its two directions, bounded by chords (`_profile_moments`). For a
+    composition, kl and the variance are the sums over its factors.
 
     Args:
-        pair: `f.remove` or `f.add`; of the guarantee as one curve, `symmetric_hull(f).remove`.
+        pair: `f.remove` or `f.add`; for the guarantee as one curve, `symmetric_hull(f).remove`.
 
     Returns:
-        The moments; infinite where P has mass that Q lacks, as for f_{0,delta}.
+        The moments; infinite if P has mass where Q has none, as for f_{0,delta}.
 
-    Error: the brackets; a few roundings for closed forms, else 1e-7 to 1e-4.
+    Error: the width of the brackets: a few roundings for closed forms, else 1e-7 to 1e-4.
 
     Raises:
         InvalidParameter: if no tail of the loss is proved to have moments.
@@ -120,7 +120,7 @@ def functionals(pair: Pair) -> Functionals:
 
 
 def summed(parts: Iterable[tuple[Answer, int]]) -> Interval:
-    """Return the sum of answers, each so many times."""
+    """Return the sum of answers, each multiplied by its count."""
     total = Interval.exactly(0.0)
     for answer, count in parts:
         total = total + Interval(np.asarray(answer.lower), np.asarray(answer.upper)) * count
@@ -148,7 +148,7 @@ def _closed(*found: Interval) -> Functionals:
 
 
 def _betrayed(pair: Pair) -> bool:
-    """Whether P has mass that Q lacks: power without any error, the other way."""
+    """Return whether P has mass where Q has none: power at no error, in the other direction."""
     return float(pair.swap().tpr_bracket(np.zeros(1)).lower[0]) > 0
 
 
@@ -171,7 +171,7 @@ def _gaussian(pair: Pair) -> Functionals:
 
 
 def _randomized_response(pair: Pair) -> Functionals:
-    """L is +-epsilon, with mean -epsilon t, t = tanh(epsilon/2); 1 - t^2 by e^-epsilon."""
+    """L is +-epsilon, with mean -epsilon t, t = tanh(epsilon/2); 1 - t^2 comes from e^-epsilon."""
     e = _parameter(pair, "epsilon")
     t, small = tanh(e / 2), exp(-e)
     rest = 4 * small / (1 + small).squared()
@@ -182,11 +182,11 @@ def _randomized_response(pair: Pair) -> Functionals:
 def _laplace(pair: Pair) -> Functionals:
     """L = x - epsilon: x = 0 with mass 1/2, 2 epsilon with mass e^-epsilon/2, e^(-x/2)/4 between.
 
-    Gauss quadrature on panels that break where |.| does: its error, and what lies beyond x = 200,
-    are below 2^-60 of the whole.
+    Gauss quadrature on panels that break where |.| has its corner. The error of the rule, and the
+    part beyond x = 200, are below 2^-60 of the whole.
     """
     e = _parameter(pair, "epsilon")
-    # With y = e^-epsilon - 1 it is y - log(1 + y), and -y is how far the mean has moved.
+    # With y = e^-epsilon - 1, kl is y - log(1 + y), and -y is the shift of the mean.
     fall = expm1(-e)
     kl, rise = e.choose(1, -log1p_gap(fall), e + fall), -fall
     end = min(2 * float(e.upper), _FAR)
@@ -226,11 +226,11 @@ _CLOSED: Mapping[type[Pair], Callable[[Pair], Functionals]] = {
 
 
 def _by_profile(pair: Pair, kl: Bracket, variance: Bracket) -> Functionals:
-    """Return the moments by the profiles both ways.
+    """Return the moments from the profiles of both directions.
 
     Args:
-        pair: with no mass of P that Q lacks.
-        kl: what is known of it.
+        pair: a pair in which P has mass only where Q has.
+        kl: a bracket of kl from elsewhere.
         variance: likewise.
     """
     advantage = float(pair.delta_bracket(np.zeros(())).upper)
@@ -272,15 +272,15 @@ def _by_profile(pair: Pair, kl: Bracket, variance: Bracket) -> Functionals:
 
 
 def _most(pair: Pair) -> float:
-    """Bound the loss both ways."""
+    """Return a bound of the absolute loss."""
     pure = pair.outer_pure()
     return math.inf if pure is None else standing(pure)[1]
 
 
 def _left_end(other: Pair, most: float) -> tuple[float, float, float]:
-    """Return where the integral of the other profile may stop, and e^(log - rate s) beyond.
+    """Return where the integral of the other profile may stop, and (rate, log): the bound beyond.
 
-    delta(t) <= e^(-(order - 1) (t - D_order)).
+    There delta(t) <= e^(-(order - 1) (t - D_order)) <= e^(log - rate s), s beyond the stop.
     """
     if most <= _REACH:
         return most, 1.0, -math.inf

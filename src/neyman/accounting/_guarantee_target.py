@@ -1,4 +1,4 @@
-"""A guarantee as a target: what decides that a curve is above it, by its shape.
+"""A guarantee as a target: the view that decides whether a curve lies above it, by its kind.
 
     pure epsilon                        the largest loss
     (epsilon, delta)                    one point of the profile
@@ -6,7 +6,8 @@
     zCDP, tCDP, RDP, CDP                Rényi divergences
     anything else                       the profile at the points where it is close
 
-A guarantee of two directions lies above a symmetric one if each of its directions does.
+A guarantee in two directions lies above a symmetric one if each of its directions does. A `Room` is
+the margin between a curve and a target.
 """
 
 import math
@@ -32,24 +33,24 @@ __all__ = ["demand_of"]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _LARGEST_EPSILON = 700.0
-# So few points are read one by one, where many take a table; and a room that is far from none.
+# This many points are computed one by one, more in a table; a margin that is clearly negative.
 _AT_ONCE, _FAR_OFF = 4, -0.5
-# Of the room at a point: near, and known well.
+# Margins at a point: small, and known well.
 _NEARBY, _SHARP = 0.25, 1e-4
-# Here it is seen first whether a curve is far below.
+# The first points, which show whether a curve is far below.
 _FIRST = (0.0, 0.5, 1.0, 2.0, 4.0)
 # Points of a profile at which a proof begins, rounds in which they are refined, and their number.
 _POINTS, _ROUNDS, _MOST_POINTS = 33, 40, 2000
 # An epsilon up to which points are evenly spaced.
 _NEAR = 8.0
 _TINY, _LEAST_CELL, _STEEPEST = 1e-300, 1e-6, 1e300
-# Of each composition the first bracket.
+# Accepts the first bracket of each composition.
 _QUICK = Auto(tolerance=1e300)
 _NEVER = Room(-np.inf, -np.inf, -np.inf)
 
 
 def demand_of(guarantee: TradeOff) -> Target:
-    """Return the target that f >= guarantee is, everywhere."""
+    """Return the target that a curve meets if it lies above a guarantee at every point."""
     guarantee = guarantee.dominating()
     statement = guarantee.remove
     if isinstance(statement, RealLinePair) and guarantee.add == statement:
@@ -62,7 +63,7 @@ def demand_of(guarantee: TradeOff) -> Target:
         square = core.outer_gaussian()
         if square and square == core.inner_gaussian():
             down, up = square_roots(square)
-            # A whole number stands for itself alone, any other for what is next to it.
+            # A whole number means itself; any other double may mean a neighbouring decimal.
             return MuSlack(up if down.is_integer() else down, least)
     if guarantee.of_class and not isinstance(core.remove, RealLinePair):
         raise InvalidParameter(
@@ -76,7 +77,7 @@ def demand_of(guarantee: TradeOff) -> Target:
 @final
 @dataclass(frozen=True, slots=True)
 class _InClass(Target):
-    """Rényi divergences within the bounds of a statement. Room: minus the log of the share used."""
+    """Rényi divergences within a statement's bounds. Margin: minus the log of the share used."""
 
     statement: RealLinePair
 
@@ -89,7 +90,7 @@ class _InClass(Target):
 @final
 @dataclass(frozen=True, slots=True)
 class _BothWays(Target):
-    """A target at which a curve and its inverse must be: a symmetric guarantee."""
+    """A target for a curve and its inverse, from a symmetric guarantee."""
 
     target: Target
 
@@ -104,14 +105,14 @@ class _BothWays(Target):
 @final
 @dataclass(slots=True)
 class _Above(Target):
-    """delta_f <= delta_g at every epsilon, where nothing shorter decides f >= g.
+    """delta_f <= delta_g at every epsilon, for guarantees g that no simpler view decides.
 
     Both profiles are convex in e^epsilon. Between two points delta_f is at most its chord, and
-    delta_g at least each of its chords on either side, drawn out. A cell where the one is not seen
-    to be below the other is halved. What was close in one trial is looked at first in the next:
-    a trial ends at the first points at which delta_f is larger.
+    delta_g is at least the extended chord on either side. A cell is halved if this does not prove
+    one below the other. Points that were close in one trial are checked first in the next: a trial
+    ends at the first points where delta_f is larger.
 
-    Room: the least of log(-log delta_f) - log(-log delta_g) at the points.
+    Margin: the least of log(-log delta_f) - log(-log delta_g) at the points.
     """
 
     guarantee: TradeOff
@@ -133,7 +134,7 @@ class _Above(Target):
 
 @dataclass(slots=True)
 class _Side:
-    """One direction of a guarantee, from epsilon = 0 on, and what is known of it."""
+    """One direction of a guarantee, from epsilon = 0 on, with the values computed so far."""
 
     guarantee: TradeOff
     rest: float = field(init=False)
@@ -143,9 +144,9 @@ class _Side:
     known: dict[Auto, dict[float, tuple[float, float]]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Find from where on the profile rests on what is lost outright."""
+        """Find the epsilon beyond which only outright failure remains in the profile."""
         least, most = self.guarantee.delta(np.inf, bracket=True)
-        # Decimals: the least, and the most, that they may stand for.
+        # The least and the largest decimals that these doubles may mean.
         self.mass, self.lost = float(np.nextafter(least, 0.0)), float(np.nextafter(most, 1.0))
         self.lost *= most > 0
         self.rest = float(self.guarantee.epsilon(float(least)))
@@ -154,7 +155,7 @@ class _Side:
         self.known = {}
 
     def _values(self, points: Array, solver: Auto) -> Bracket:
-        """Bracket log delta of the guarantee, once for each point and solver."""
+        """Return brackets of the guarantee's log delta, computed once for each point and solver."""
         known = self.known.setdefault(solver, {})
         new = np.asarray([e for e in points.tolist() if e not in known])
         if new.size:
@@ -165,7 +166,7 @@ class _Side:
         return Bracket(ends[:, 0], ends[:, 1])
 
     def seen(self, curve: TradeOff) -> Room:
-        """Return the room at the ends, and at the points that were close before."""
+        """Return the margin at the ends, and at the points that were close before."""
         if float(curve.delta(np.inf, bracket=True).lower) > self.lost:
             return _NEVER
         if self.lost == 0 and self.rest < np.inf:
@@ -181,13 +182,13 @@ class _Side:
         return room
 
     def _sample(self, curve: TradeOff, points: Array) -> "_Sample":
-        """Ask closely only where a quick bracket does not tell which is the larger."""
+        """Evaluate at points, and precisely only where a quick bracket does not decide."""
         theirs = self._values(points, _QUICK)
         with using(_QUICK):
             mine = _beside(curve, points, theirs.lower)
         found = _Sample(points, mine, theirs, self.guarantee.symmetric)
         least, most = found.gaps()
-        # What is enough for a proof is too crude to guess by, where it is near.
+        # A bracket that is enough for a proof is too coarse to guess from if the margin is small.
         with np.errstate(invalid="ignore"):
             crude = (least < _NEARBY) & ~(most - least <= _SHARP)
         open_ = (most >= 0) & ((least < 0) | crude)
@@ -198,10 +199,10 @@ class _Side:
         return found
 
     def proved(self, curve: TradeOff) -> Room:
-        """Return the room, from below as well where the whole profile is proved to be below."""
+        """Return the margin, with a lower bound if the whole profile is proved to be below."""
         stop = float(curve.epsilon(self.mass))
         if stop > _LARGEST_EPSILON or self.guarantee.of_class:
-            # No points prove what is beyond, nor what is known from above only.
+            # Points prove nothing beyond the last one, or for a curve known only from above.
             if curve.implies(self.guarantee):
                 return Room(0.0, np.inf, 0.0)
             if self.guarantee.of_class:
@@ -214,7 +215,7 @@ class _Side:
         points = np.linspace(0.0, min(stop, _NEAR), _POINTS)
         if stop > _NEAR:
             points = np.append(points, np.geomspace(_NEAR, stop, _POINTS)[1:])
-        # No cells so small that only rounding is seen on them.
+        # Do not split cells so small that only rounding is visible.
         inner = [e for e in self.close if np.min(np.abs(points - e)) >= _LEAST_CELL and e < stop]
         sample = self._sample(curve, np.unique(np.append(points, inner)))
         room = _least_room(sample)
@@ -231,7 +232,7 @@ class _Side:
                 break
             sample = sample.joined(self._sample(curve, new))
             room = _least_room(sample)
-        # So close that it is not known.
+        # Too close to decide.
         return Room(-np.inf, room.upper, -np.inf)
 
     def _remember(self, at: float) -> None:
@@ -250,7 +251,7 @@ class _Sample:
     mirrored: bool
 
     def joined(self, other: "_Sample") -> "_Sample":
-        """Return both, sorted."""
+        """Return both samples together, sorted."""
         points = np.append(self.points, other.points)
         order = np.argsort(points)
 
@@ -266,25 +267,25 @@ class _Sample:
         )
 
     def gaps(self) -> tuple[Array, Array]:
-        """Return bounds of the room at each point, with the signs of an exact comparison."""
+        """Return bounds of the margin at each point, with the signs of an exact comparison."""
         with np.errstate(invalid="ignore", divide="ignore"):
             lower = np.log(-self.mine.upper) - np.log(-self.theirs.lower)
             upper = np.log(-self.mine.lower) - np.log(-self.theirs.upper)
         met, missed = self.mine.upper <= self.theirs.lower, self.mine.lower > self.theirs.upper
-        # Twice nothing, or twice all, tells nothing.
+        # Two infinite logarithms have no difference.
         lower = np.where(np.isnan(lower), np.where(met, np.inf, -np.inf), lower)
         upper = np.where(np.isnan(upper), np.inf, upper)
         lower = np.where(met, np.maximum(lower, 0.0), np.minimum(lower, -_TINY))
         return lower, np.where(missed, np.minimum(upper, -_TINY), np.maximum(upper, 0.0))
 
     def closest(self) -> float:
-        """Return the point with the least room."""
+        """Return the point with the smallest margin."""
         return float(self.points[np.argmin(self.gaps()[0])])
 
     def wanted(self, open_: Mask) -> Array:
-        """Return where to look next: in the middle of cells that are open, and next to the least.
+        """Return the next points: the middles of open cells, and one next to the smallest margin.
 
-        None where all are settled.
+        The array is empty if all cells are settled.
         """
         if not np.any(open_):
             return np.zeros(0)
@@ -293,11 +294,11 @@ class _Sample:
         return np.setdiff1d(new, self.points)
 
     def fine(self, open_: Mask) -> bool:
-        """Return whether an open cell is so small that rounding is all that is left."""
+        """Return whether an open cell is so small that only rounding is left."""
         return bool(np.any(np.diff(self.points)[open_] < _LEAST_CELL))
 
     def _valley(self) -> Array:
-        """Return the least of the parabola through the three points about the least."""
+        """Return the minimum of the parabola through the three points with the smallest margins."""
         gaps = self.gaps()[0]
         at = int(np.argmin(gaps))
         if not 0 < at < gaps.size - 1 or not np.all(np.isfinite(gaps[at - 1 : at + 2])):
@@ -307,15 +308,15 @@ class _Sample:
         if left == right:
             return np.zeros(0)
         least = b - ((b - a) * left - (b - c) * right) / (2 * (left - right))
-        # Not on a point that is there, which would tell nothing new.
+        # An existing point would add nothing.
         apart = min(abs(least - end) for end in (a, b, c)) >= _LEAST_CELL
         return np.asarray([least]) if a < least < c and apart else np.zeros(0)
 
     def _first_fall(self, scale: float) -> float:
-        """Bound how far the guarantee's delta falls on the first cell, from epsilon = 0 on.
+        """Return a bound of the fall of the guarantee's delta on the first cell, from epsilon = 0.
 
-        By the chord from the left: of a symmetric profile delta(-e) = 1 - e^-e + e^-e delta(e); of
-        any, delta is 1 at -infinity.
+        It uses the chord from the left: for a symmetric profile, delta(-e) = 1 - e^-e + e^-e
+        delta(e); for any profile, delta is 1 at -infinity.
         """
         step = Interval.exactly(self.points[1])
         least, after = exp(self.theirs.lower[0]), exp(self.theirs.upper[1])
@@ -339,12 +340,12 @@ class _Sample:
         ahead, behind = exp(Interval.decimal(beside)).upper
         wide = expm1(width)
         left, right = wide.at(slice(-1)), wide.at(slice(1, None))
-        # How the chord of the cell before, and of the one after, falls on this one.
+        # The fall on this cell of the chords of the cells before and after it.
         share = right * (left + 1) / left
         steep = (Interval.exactly(ahead) - least[0][1:]).larger(0) * share
         flat = (Interval.exactly(least[1][:-1]) - behind).larger(0) / share
         steep = np.append(self._first_fall(float(scale[0])), steep.upper)
-        # A fall beyond the doubles tells nothing, and is beyond any delta.
+        # A fall beyond the doubles is larger than any delta, and proves nothing.
         steep = np.where(steep < _STEEPEST, steep, _STEEPEST)
         flat = np.append(flat.lower, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -354,7 +355,7 @@ class _Sample:
         rest = 1 - u
         floor = (least[0] - u * steep).larger(rest * flat + least[1])
         proved = np.all((rest * most[0] + u * most[1]).upper <= floor.lower, axis=0)
-        # From where nothing is left on.
+        # From where the profile is zero.
         return proved | np.isneginf(self.mine.upper[:-1])
 
 
@@ -363,14 +364,14 @@ def _smaller(first: Room, second: Room) -> Room:
 
 
 def _beside(curve: TradeOff, points: Array, enough: Array) -> Bracket:
-    """Bracket log delta; no more is asked where it is proved to be at most `enough`."""
+    """Return brackets of log delta, no closer than needed to prove that it is at most `enough`."""
     sides = {curve.remove: None, curve.add: None}
     found = [read(side, LOG_DELTA, points, enough) for side in sides]
     return Bracket(*(np.max(ends, axis=0) for ends in zip(*found, strict=True)))
 
 
 def _from_above(room: Room) -> Room:
-    """Return what some points tell: others may leave less room."""
+    """Return the margin from above only, because other points may have a smaller one."""
     return Room(-math.inf, room.upper, room.guess)
 
 

@@ -1,4 +1,4 @@
-"""A budget for every record: each pays for its own norm, and leaves when it has spent its part."""
+"""A budget for every record: each pays for its own norm, and is left out once its part is spent."""
 
 import threading
 from fractions import Fraction
@@ -13,25 +13,26 @@ from neyman.numerics import Real, exact, text
 __all__ = ["IndividualSpending"]
 
 _IntArray = npt.NDArray[np.int64]
-# What a record may spend, in the units that are counted.
+# What a record may spend, in the units of the counts.
 _WHOLE = 2**50
 
 
 @final
 class IndividualSpending:
-    """Sums of vectors under Gaussian noise, where record i pays ||v_i||^2 / variance in mu^2.
+    """Sums of vectors with Gaussian noise, where record i pays ||v_i||^2 / variance in mu^2.
 
-    Before each sum the caller gives the squared norm of every record's own contribution; `admit`
-    answers who may take part. A contribution must depend on its own record and on the sums released
-    before alone. Whoever would pass mu^2 is left out of that sum, as if it had
+    Before each sum you pass the squared norm of every record's own contribution; `admit` returns
+    which records may take part. A contribution must depend only on its own record and on the sums
+    released before. A record that would exceed mu^2 is left out of that sum, as if it had
     contributed 0, and pays nothing. Every release, its noise and the contributions may depend on
     the sums before.
 
-    The values are SENSITIVE. What a record has spent depends on it, and who takes part does: none
-    of this may be released or shown, not even how many are left. `repr` shows none.
+    The values are SENSITIVE. What a record has spent depends on the record, and so does which
+    records take part. Release none of it, not even the number that is left. `repr` shows none of
+    it.
 
     Guarantee: all sums together are mu-GDP, neighbors="add_remove". Costs are rounded up to units
-        of mu^2 / 2^50, and by 2^-49 relatively; nobody's sum is ever above mu^2.
+        of mu^2 / 2^50, and by 2^-49 relatively; no record's sum is ever above mu^2.
     Source: Feldman and Zrnic (2021), "Individual privacy accounting via a Rényi filter"; Koskela,
         Tobaben and Honkela (2023), for Gaussian differential privacy.
 
@@ -48,7 +49,11 @@ class IndividualSpending:
     __slots__ = ("_capacity", "_spent", "_turn")
 
     def __init__(self, *, records: int, mu: Real) -> None:
-        """Fix the budget of every record.
+        """Set the budget of every record.
+
+        Args:
+            records: how many there are, at least 1.
+            mu: the budget of each; positive.
 
         Raises:
             InvalidParameter: if mu is not positive, or there are no records.
@@ -67,15 +72,18 @@ class IndividualSpending:
         return f"IndividualSpending(records={self._spent.size}, mu_squared={self._capacity})"
 
     def admit(self, squared_norms: _IntArray, *, variance: Real) -> npt.NDArray[np.bool_]:
-        """Charge those who can pay, and return who they are; sum over these alone.
+        """Charge the records that can pay, and return which they are; sum over these alone.
 
         Args:
-            squared_norms: int64, one for each record, squared grid units, 0 to 2^62: exact, or
-                rounded up. The caller guarantees them.
-            variance: of the noise on every coordinate, squared grid units; positive.
+            squared_norms: int64, one for each record, in squared grid units, 0 to 2^62: exact, or
+                rounded up. You guarantee that they are correct.
+            variance: of the noise on every coordinate, in squared grid units; positive.
+
+        Returns:
+            Booleans of shape (records,); SENSITIVE.
 
         Raises:
-            InvalidParameter: if the array or the variance is not such.
+            InvalidParameter: if the array or the variance is not like this.
         """
         noise = exact(variance, "variance")
         if not Fraction(1, 2**200) <= noise <= 2**200:
@@ -91,9 +99,9 @@ class IndividualSpending:
         factor = float(Fraction(_WHOLE) / (noise * self._capacity)) * (1 + 2.0**-51)
         with np.errstate(over="ignore"):
             costs = np.ceil(squared_norms.astype(np.float64) * factor * (1 + 2.0**-51))
-        # Beyond the capacity all are alike, and fit into an integer.
+        # All costs above the capacity are treated alike, so they fit into an integer.
         units = np.minimum(costs, 2.0 * _WHOLE).astype(np.int64)
-        # A negative norm is a mistake that would win a budget back.
+        # A negative norm is a mistake that would give budget back.
         units = np.where(squared_norms < 0, 2 * _WHOLE, units)
         with self._turn:
             active = units <= _WHOLE - self._spent
@@ -101,5 +109,5 @@ class IndividualSpending:
         return active
 
     def spent(self) -> npt.NDArray[np.float64]:
-        """Return mu^2 spent by every record, shape (records,), about; SENSITIVE."""
+        """Return an estimate of the mu^2 spent by every record, shape (records,); SENSITIVE."""
         return self._spent.astype(np.float64) * (float(self._capacity) / _WHOLE)

@@ -1,17 +1,18 @@
-"""Noisy gradient descent of which only the last point is released.
+"""Noisy gradient descent that releases only its last point.
 
     x <- Pi(x - step_size (gradient(x) + N(0, sigma^2 I)))
 
-Pi is the projection on a convex set, or nothing. If each x - step_size gradient(x) contracts by c
-and neighbours' gradients differ by at most L, one step alone is mu_1-GDP, mu_1 = L / sigma. In
-units of step_size sigma the datasets' points part by mu_1 in a step in which the record is used,
-and what a step absorbs, a_k, costs a_k^2:
+Pi is the projection on a convex set, or the identity. Assume that each x - step_size gradient(x)
+contracts by c and that the gradients of neighbours differ by at most L. Then one step alone is
+mu_1-GDP, mu_1 = L / sigma. In units of step_size sigma, the points of the two datasets move apart
+by mu_1 in a step that uses the record. A step that absorbs a_k costs a_k^2:
 
     z_k = c z_(k-1) + mu_1 - a_k,   z >= 0, z_t = 0,   mu^2 = sum a_k^2
 
-for any schedule a (Bok, Su and Altschuler, 2024). The least is at a_k proportional to
-c^(t-k), by Cauchy and Schwarz; it keeps z >= 0 where the record is used in every step, or, absorbed
-alone in the last, once in each epoch (docs/theory/last_iterate.md).
+This holds for any schedule a (Bok, Su and Altschuler, 2024). By the Cauchy-Schwarz inequality, mu^2
+is least for a_k proportional to c^(t-k). That schedule keeps z >= 0 if every step uses the record.
+It also does so if one step in each epoch uses it and the last epoch alone absorbs
+(docs/theory/last_iterate.md).
 """
 
 from fractions import Fraction
@@ -36,7 +37,7 @@ from neyman.numerics import (
 
 __all__ = ["contraction", "last_iterate", "last_iterate_bounded", "last_iterate_cyclic"]
 
-# Of whole numbers beside the quotient of the diameter and the step.
+# Offsets to the integers near the quotient of the diameter and the step.
 _BESIDE = np.arange(-4.0, 5.0)
 _LONGEST = 10**15
 _LONG_BITS = 2048
@@ -53,7 +54,8 @@ def contraction(*, step_size: Real, strong_convexity: Real, smoothness: Real) ->
         smoothness: M, at least m and positive.
 
     Raises:
-        InvalidParameter: if a parameter is outside, or c > 1: the step is too long to contract.
+        InvalidParameter: if a parameter is out of range, or if c > 1, so that the step is too long
+            to contract.
 
     >>> contraction(step_size=0.1, strong_convexity=1, smoothness=10)
     Fraction(9, 10)
@@ -82,19 +84,19 @@ def last_iterate(*, step_mu: Real, contraction: Real, steps: int) -> TradeOff:
 
         mu^2 = step_mu^2 (1 - c^t)/(1 + c^t) (1 + c)/(1 - c);   step_mu^2 t at c = 1
 
-    Exact: some quadratic losses attain it.
+    It is exact: some quadratic losses attain it.
 
     Args:
-        step_mu: of one step: how far a record replaced (or added) can move the gradient that is
-            used, over the standard deviation of its noise; positive.
+        step_mu: mu of one step: how far one record, replaced or added, can move the gradient that
+            is used, divided by the standard deviation of its noise; positive.
         contraction: c of every step on both datasets, in [0, 1]; see `contraction`.
-        steps: t, all released as one point, from a start that does not depend on the data.
+        steps: t. Only the last point is released, and the start does not depend on the data.
 
-    Guarantee: for losses that contract so; clipped gradients of other losses need not. mu^2 rounded
-        up.
+    Guarantee: for losses whose steps contract by c; clipped gradients of other losses may not.
+    Error: mu^2 is rounded up.
 
     Raises:
-        InvalidParameter: if a parameter is outside.
+        InvalidParameter: if a parameter is out of range.
 
     Source: Bok, Su and Altschuler (2024), "Shifted interpolation for differential privacy".
 
@@ -110,23 +112,26 @@ def last_iterate(*, step_mu: Real, contraction: Real, steps: int) -> TradeOff:
 def last_iterate_bounded(
     *, step_mu: Real, contraction: Real, steps: int, diameter: Real
 ) -> TradeOff:
-    """Return the same with a projection on a convex set after every step.
+    """Return the guarantee of the last point, with a projection on a convex set after every step.
 
         mu^2 = min over tau <= t of (c^tau D + step_mu (1 - c^tau)/(1 - c))^2 / sum_(k<tau) c^2k
 
-    At any moment the two points are within D; what is before the last tau steps does not matter. It
-    does not grow with t: at c = 1, mu^2 is about 4 D step_mu. Never more than `last_iterate`.
+    The two points are never more than D apart, so steps before the last tau do not matter. The
+    bound does not grow with t: at c = 1, mu^2 is about 4 D step_mu. It is never above
+    `last_iterate`.
 
     Args:
         step_mu: as for `last_iterate`.
         contraction: as for `last_iterate`; 1 for convex losses.
         steps: t.
-        diameter: D, of the set, over step_size times the standard deviation of the noise.
+        diameter: D: the diameter of the set, divided by step_size times the standard deviation of
+            the noise.
 
     Raises:
-        InvalidParameter: if a parameter is outside.
+        InvalidParameter: if a parameter is out of range.
 
-    Source: Bok, Su and Altschuler (2024), its schedule optimised: docs/theory/last_iterate.md.
+    Error: mu^2 is rounded up.
+    Source: Bok, Su and Altschuler (2024), with an optimised schedule: docs/theory/last_iterate.md.
 
     >>> f"{last_iterate_bounded(step_mu=0.1, contraction=1, steps=10**6, diameter=5).mu():.4f}"
     '1.4142'
@@ -137,7 +142,7 @@ def last_iterate_bounded(
         raise InvalidParameter(f"diameter={text(wide)} is not positive; write one above 0")
     if t == 0:
         return identity()
-    # Any tau is a bound: the best is near D / step_mu at c = 1, and sooner where steps contract.
+    # Any tau is a bound. The best is near D / step_mu at c = 1, and smaller if steps contract.
     near = float(wide / mu)
     spots = np.append(np.rint(near * 2.0 ** (np.arange(-480, 9) / 8)), np.ceil(near) + _BESIDE)
     found = _from_afar(mu, c, np.unique(np.clip(spots, 1, t)), wide)
@@ -146,24 +151,25 @@ def last_iterate_bounded(
 
 
 def last_iterate_cyclic(*, step_mu: Real, contraction: Real, batches: int, epochs: int) -> TradeOff:
-    """Return the guarantee of the last point where every record is used once in each epoch.
+    """Return the guarantee of the last point if every record is used once in each epoch.
 
         mu^2 = step_mu^2 (1 + c^(2l-2) (1 - c^2)/(1 - c^l)^2 (1 - c^(l(E-1)))/(1 + c^(l(E-1))))
 
-    Batches are a fixed partition, taken in the same order in every epoch. The record may be in any
-    of them; the last is the worst. At c = 1, mu^2 = step_mu^2 (1 + (E - 1)/l).
+    Batches are a fixed partition, in the same order in every epoch. The record may be in any of
+    them; the last one is the worst case. At c = 1, mu^2 = step_mu^2 (1 + (E - 1)/l).
 
     Args:
-        step_mu: of one step on the record's batch, positive.
+        step_mu: mu of one step on the record's batch, positive.
         contraction: c of every step, in [0, 1].
-        batches: l, in an epoch.
+        batches: l, the batches in an epoch.
         epochs: E.
 
-    Guarantee: for one record replaced, batches of fixed membership; no sampling is used. A bound
-        (`answer.of`) where there are several batches and epochs. mu^2 rounded up.
+    Guarantee: for one record replaced and batches of fixed membership; no sampling is used. It is a
+        bound (`answer.of`) if there are several batches and epochs.
+    Error: mu^2 is rounded up.
 
     Raises:
-        InvalidParameter: if a parameter is outside.
+        InvalidParameter: if a parameter is out of range.
 
     Source: Bok, Su and Altschuler (2024).
 
@@ -212,12 +218,12 @@ def _read(
 
 
 def _log(c: Fraction) -> Interval:
-    """Return log c, 0 < c < 1, with its digits near 1."""
+    """Return log c, 0 < c < 1, with full relative accuracy near 1."""
     return log1p(-Interval.of(1 - c)) if c > Fraction(1, 2) else log(Interval.of(c))
 
 
 def _gap(c: Fraction, power: Array | int) -> Interval:
-    """Return 1 - c^power, relatively accurate: the exponent's error is damped by e^-x."""
+    """Return 1 - c^power with relative accuracy: e^-x damps the error of the exponent."""
     return -expm1(_log(c) * power)
 
 
@@ -248,6 +254,6 @@ def _from_afar(step_mu: Fraction, c: Fraction, tau: Array, diameter: Fraction) -
 
 
 def _gaussian(square: Fraction) -> TradeOff:
-    """Return G_mu, mu^2 rounded up where it is long to write."""
+    """Return G_mu; mu^2 is rounded up to a double if the fraction is long."""
     long = max(square.numerator.bit_length(), square.denominator.bit_length()) > _LONG_BITS
     return gdp(squared=Fraction(ceil_float(square)) if long else square)

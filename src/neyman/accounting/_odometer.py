@@ -1,4 +1,4 @@
-"""What has been spent so far, at every moment at once."""
+"""A privacy odometer: what has been spent so far, valid at all times at once."""
 
 import threading
 from fractions import Fraction
@@ -13,7 +13,7 @@ from neyman.numerics import Interval, Real, exact, log, text
 
 __all__ = ["LossOdometer"]
 
-# Doublings around the expected spending, either way.
+# Doublings below and above the expected spending.
 _REACH = 40
 
 
@@ -25,13 +25,13 @@ class LossOdometer:
 
         log(chance of the answers so far / their chance on a neighbour) <= epsilon_t
 
-    however each release, and the moment of stopping, depended on the answers. If release i is
-    rho_i-zCDP given the past, then for every lambda > 0 exp(lambda L_t - lambda (lambda + 1) V_t),
-    V_t = sum rho_i, is a supermartingale of mean at most 1 (the divergence of order lambda + 1 of
-    release i is at most (lambda + 1) rho_i), and by Ville's inequality L_t <= (lambda + 1) V_t +
-    log(1/d) / lambda for all t, but with probability d. One lambda is fixed for each of 81
-    doublings of V, best there, with d = w delta, w positive and adding up to 1; epsilon_t is the
-    least of the 81 bounds.
+    Each release, and the moment of stopping, may depend on the answers. Suppose that release i is
+    rho_i-zCDP given the past, and let V_t = sum rho_i. For every lambda > 0, exp(lambda L_t -
+    lambda (lambda + 1) V_t) is a supermartingale with mean at most 1, because the divergence of
+    order lambda + 1 of release i is at most (lambda + 1) rho_i. By Ville's inequality, L_t <=
+    (lambda + 1) V_t + log(1/d) / lambda holds for all t with probability at least 1 - d. One lambda
+    is fixed for each of 81 doublings of V, the best one there, with d = w delta for positive
+    weights w that add up to 1. epsilon_t is the least of the 81 bounds.
 
     Source: Rogers, Roth, Ullman and Vadhan (2016), for odometers; Whitehouse, Ramdas, Rogers and Wu
         (2023), for bounds of this kind.
@@ -47,14 +47,15 @@ class LossOdometer:
     __slots__ = ("_rests", "_rule", "_slopes", "_spent", "_turn")
 
     def __init__(self, *, delta: Real, expected_rho: Real) -> None:
-        """Fix what is fixed before the first answer.
+        """Set what must be fixed before the first answer.
 
         Args:
-            delta: with which the bound may ever fail; in (0, 1).
-            expected_rho: where the bound is sharpest; positive, chosen before looking.
+            delta: the probability in (0, 1) that the bound ever fails.
+            expected_rho: the total rho at which the bound is sharpest; positive, chosen before any
+                answer.
 
         Raises:
-            InvalidParameter: if a parameter is outside.
+            InvalidParameter: if a parameter is out of range.
         """
         failure, middle = exact(delta, "delta"), exact(expected_rho, "expected_rho")
         if not Fraction(1, 2**1000) < failure < 1 or not Fraction(1, 2**60) < middle < 2**60:
@@ -66,7 +67,7 @@ class LossOdometer:
         shares = [Fraction(1, (1 + abs(j)) ** 2) for j in doublings.tolist()]
         ratio = Interval.of(sum(shares)) * (1.0 + np.abs(doublings)) ** 2
         need = log(ratio) - log(Interval.of(failure))
-        # Any lambda would do: best at so many doublings.
+        # Any lambda is valid; these are the best at their doublings.
         order = Interval.exactly(np.sqrt(need.upper / (float(middle) * 2.0**doublings)))
         self._slopes, self._rests = order + 1, need / order
         self._rule = ZcdpFilter(Fraction(1))
@@ -79,7 +80,10 @@ class LossOdometer:
         return self._spent
 
     def charge(self, curve: TradeOff) -> None:
-        """Count a release, before it is drawn.
+        """Add the cost of a release, before it is drawn.
+
+        Args:
+            curve: the trade-off function of the release.
 
         Raises:
             NotCertified: if the curve is an estimate.
@@ -90,7 +94,7 @@ class LossOdometer:
             self._spent += cost
 
     def epsilon(self) -> float:
-        """Return the bound now, rounded up; 0 before the first release."""
+        """Return the current bound, rounded up; 0 before the first release."""
         if not self._spent:
             return 0.0
         return float(np.min((self._slopes * Interval.of(self._spent) + self._rests).upper))

@@ -12,16 +12,15 @@ import numpy as np
 from neyman.accounting._participation import Participation, shifted
 from neyman.accounting._series import correlation, inverse_series, product
 from neyman.accounting._toeplitz import BufferedStrategy, ToeplitzStrategy, banded_strategy
-from neyman.accounting._whole import whole_number
-from neyman.errors import InvalidParameter
+from neyman.arguments import whole
 from neyman.numerics import Array
 
 __all__ = ["buffered_strategy", "optimised_strategy"]
 
 _MOST_STEPS, _MOST_BUFFERS = 2**16, 10
-# Searches for a buffered strategy, from slow decays to fast ones.
+# The number of searches for a buffered strategy, from slow decays to fast ones.
 _STARTS = 6
-# What a falling sequence may lack of the largest double that it is scaled by.
+# Coefficients below this share of the first one are set to 0.
 _FAINT = 2.0**-90
 
 
@@ -30,18 +29,19 @@ def optimised_strategy(steps: int, bands: int, participation: Participation) -> 
 
         minimise (mean over t of ||row t of A C^-1||^2) * sensitivity(C)^2
 
-    over coefficients that fall, for which the sensitivity is known.
+    The search is over decreasing coefficients, for which the sensitivity is known.
 
     Args:
         steps: at most 65536.
-        bands: of C; noise needs one row less of memory.
-        participation: how often a record takes part.
+        bands: the number of bands of C; the noise needs one row fewer of memory.
+        participation: how many times, and how far apart, a record may contribute.
 
-    Guarantee: nothing rests on the search: the sensitivity of what it finds is bounded as that of
-        any other strategy. Never a larger error than `banded_strategy` with the same bands.
+    Guarantee: does not depend on the search. The sensitivity of the result is bounded like that of
+        any other strategy. The error is never larger than that of `banded_strategy` with the same
+        bands.
 
     Raises:
-        InvalidParameter: if a size is outside.
+        InvalidParameter: if a size is out of range.
 
     Source: McKenna (2024), "Scaling up the banded matrix factorization mechanism for differentially
         private ML", for banded Toeplitz matrices and this gradient.
@@ -53,7 +53,7 @@ def optimised_strategy(steps: int, bands: int, participation: Participation) -> 
     3.8581
     3.6376
     """
-    start = banded_strategy(_few(steps), bands).coefficients[:bands]
+    start = banded_strategy(whole("steps", steps, 1, _MOST_STEPS), bands).coefficients[:bands]
 
     def cost(falls: Array) -> tuple[float, Array]:
         first = np.zeros(steps)
@@ -72,18 +72,18 @@ def optimised_strategy(steps: int, bands: int, participation: Participation) -> 
 def buffered_strategy(steps: int, buffers: int, participation: Participation) -> BufferedStrategy:
     """Return the buffered strategy with the least error of prefix sums, found numerically.
 
-    As `optimised_strategy`, over weights and decays. A few buffers come close to the best Toeplitz
-    strategy, whose noise needs every row so far.
+    Like `optimised_strategy`, over weights and decays. A few buffers come close to the best
+    Toeplitz strategy, whose noise needs every row so far.
 
     Args:
         steps: at most 65536.
-        buffers: rows of noise that are kept, at most 10.
-        participation: how often a record takes part.
+        buffers: how many rows of noise are kept, at most 10.
+        participation: how many times, and how far apart, a record may contribute.
 
-    Guarantee: nothing rests on the search.
+    Guarantee: does not depend on the search.
 
     Raises:
-        InvalidParameter: if a size is outside.
+        InvalidParameter: if a size is out of range.
 
     Source: McMahan, Xu and Zhang (2024), section 4.
 
@@ -92,9 +92,8 @@ def buffered_strategy(steps: int, buffers: int, participation: Participation) ->
     >>> f"{strategy.error()[1] * float(strategy.sensitivity_squared(Once())) ** 0.5:.4f}"
     '3.0587'
     """
-    if whole_number(buffers, "buffers", least=1) > _MOST_BUFFERS:
-        raise InvalidParameter(f"buffers must be at most {_MOST_BUFFERS}; got {buffers}")
-    ages = np.arange(_few(steps) - 1, dtype=np.float64)
+    whole("buffers", buffers, 1, _MOST_BUFFERS)
+    ages = np.arange(whole("steps", steps, 1, _MOST_STEPS) - 1, dtype=np.float64)
 
     def cost(place: Array) -> tuple[float, Array]:
         weights, rates = _shares(place[:buffers]), np.exp(place[buffers:])
@@ -122,7 +121,7 @@ def buffered_strategy(steps: int, buffers: int, participation: Participation) ->
 def _least(
     cost: Callable[[Array], tuple[float, Array]], start: Array, bounds: list[tuple[float, float]]
 ) -> tuple[Array, float]:
-    """Return where a search from `start` ends, and the cost there."""
+    """Return the end of a search from `start`, and the cost there."""
     from scipy.optimize import minimize
 
     found = minimize(
@@ -137,7 +136,7 @@ def _least(
 
 
 def _first_guess(buffers: int, slowest: float) -> Array:
-    """Return the place of weights whose sums of powers are near those of a square root."""
+    """Return parameters of weights whose sums of powers are near those of a square root."""
     rates = np.geomspace(slowest, 1.0, buffers)
     width = math.log(rates[1] / rates[0]) if buffers > 1 else 1.0
     weights = np.sqrt(rates) * width / math.pi
@@ -147,7 +146,7 @@ def _first_guess(buffers: int, slowest: float) -> Array:
 
 
 def _log_cost(first: Array, participation: Participation) -> tuple[float, Array]:
-    """Return log(mean squared error * sensitivity^2) of coefficients that fall, and its slope."""
+    """Return log(mean squared error * sensitivity^2) of decreasing coefficients, and its slope."""
     inverse = inverse_series(first)
     sums = np.cumsum(inverse)
     # The square of sums[s] is in the rows from s on.
@@ -164,18 +163,12 @@ def _log_cost(first: Array, participation: Participation) -> tuple[float, Array]
 
 
 def _sums(falls: Array) -> Array:
-    """Return the falling sequence that falls by these, to 0."""
+    """Return the sequence that decreases to 0 by these amounts."""
     return np.cumsum(falls[::-1])[::-1]
 
 
 def _shares(place: Array) -> Array:
-    """Return e^x_i / (1 + sum of e^x): positive, of sum below 1."""
+    """Return e^x_i / (1 + sum of e^x): positive, with a sum below 1."""
     most = max(float(np.max(place)), 0.0)
     scaled = np.exp(place - most)
     return scaled / (math.exp(-most) + float(np.sum(scaled)))
-
-
-def _few(steps: int) -> int:
-    if whole_number(steps, "steps", least=1) > _MOST_STEPS:
-        raise InvalidParameter(f"steps must be at most {_MOST_STEPS}; got {steps}")
-    return steps

@@ -1,8 +1,8 @@
-"""In which steps one record may take part, and the pattern that moves a measurement furthest.
+"""The steps in which one record may take part, and the pattern that moves a measurement furthest.
 
-Contributions to different steps may point in any directions. For non-negative C the move
-||sum_i C_i u_i^T||^2 = sum_ij <C_i, C_j> <u_i, u_j> is largest where all u are equal, so it is
-max over patterns of ||sum of columns||^2.
+Contributions to different steps may point in any directions. For non-negative C the move ||sum_i
+C_i u_i^T||^2 = sum_ij <C_i, C_j> <u_i, u_j> is largest if all u are equal. So it is max over
+patterns of ||sum of columns||^2.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ _MOST_PATTERNS = 200_000
 
 
 class Participation(ABC):
-    """A set of patterns; a pattern is a set of steps."""
+    """The patterns in which a record may contribute; a pattern is a set of steps."""
 
     __slots__ = ()
 
@@ -33,23 +33,31 @@ class Participation(ABC):
         Args:
             matrix: C, non-negative, its entries 0 or in [2^-100, 2^100].
 
-        Error: relative, below 2^-52 (rows + steps + 7): sums of non-negative terms, squared and
-            added up, of which each addition and product errs by 2^-53.
+        Error: relative, below 2^-52 (rows + steps + 7). The sums have non-negative terms, are
+            squared and added up, and each addition and product has an error of 2^-53.
         """
 
     @abstractmethod
     def largest_of_shifts(self, first: Array) -> float:
-        """Return the same of the lower triangular Toeplitz matrix with this first column."""
+        """Return the same for a lower triangular Toeplitz matrix.
+
+        Args:
+            first: its first column.
+        """
 
     @abstractmethod
     def earliest(self, steps: int) -> range:
-        """Return the pattern that begins at once and goes on as soon as it may."""
+        """Return the pattern that starts at the first step and continues as soon as allowed.
+
+        Args:
+            steps: the number of steps.
+        """
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Once(Participation):
-    """Each record contributes to one step at most."""
+    """Each record contributes to at most one step."""
 
     @override
     def largest(self, matrix: Array) -> float:
@@ -67,7 +75,7 @@ class Once(Participation):
 @final
 @dataclass(frozen=True, slots=True)
 class FixedEpochs(Participation):
-    """Each record contributes to the steps p, p + period, p + 2 period, ..., for a p of its own.
+    """Each record contributes to the steps p, p + period, p + 2 period, ... with its own p.
 
     Attributes:
         period: steps in an epoch.
@@ -76,7 +84,7 @@ class FixedEpochs(Participation):
     period: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no period."""
+        """Refuse a period that is not a positive int."""
         _check(self.period, "period")
 
     @override
@@ -86,7 +94,7 @@ class FixedEpochs(Participation):
 
     @override
     def largest_of_shifts(self, first: Array) -> float:
-        # A later start is the same sum, moved down and cut off.
+        # A later start gives the same sum, moved down and cut off.
         return _squared(shifted(first, self.earliest(first.size)))
 
     @override
@@ -97,26 +105,26 @@ class FixedEpochs(Participation):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinimumSeparation(Participation):
-    """Each record contributes at most so many times, any two at least so many steps apart.
+    """Each record contributes at most `times` times, at least `separation` steps apart.
 
     Attributes:
-        separation: b.
-        times: k.
+        separation: b, the least distance between two contributions, in steps.
+        times: k, the largest number of contributions.
     """
 
     separation: int
     times: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no count."""
+        """Refuse values that are not positive ints."""
         _check(self.separation, "separation")
         _check(self.times, "times")
 
     @override
     def largest(self, matrix: Array) -> float:
-        """In closed form, by dynamic programming or by enumeration, whichever is exact.
+        """Return it in closed form, by dynamic programming or by enumeration, whichever is exact.
 
-        Columns that are orthogonal b apart: squared norms add.
+        If columns b apart are orthogonal, squared norms add.
         """
         rows, steps = matrix.shape
         first = matrix[:, 0]
@@ -128,10 +136,10 @@ class MinimumSeparation(Participation):
 
     @override
     def largest_of_shifts(self, first: Array) -> float:
-        """Of the earliest pattern, 1, 1 + b, ..., where that is the worst.
+        """Return it for the earliest pattern, 1, 1 + b, ..., if that is the worst.
 
-        So it is where coefficients fall (Kalinin and Lampert, 2024, theorem 2), and where columns b
-        apart share no row: earlier ones are cut off later.
+        It is the worst if coefficients decrease (Kalinin and Lampert, 2024, theorem 2), or if
+        columns b apart share no row, because earlier columns are cut off later.
         """
         if _falling(first) or not np.any(first[self.separation :]):
             return _squared(shifted(first, self.earliest(first.size)))
@@ -142,7 +150,7 @@ class MinimumSeparation(Participation):
         return range(0, steps, self.separation)[: self.times]
 
     def _orthogonal(self, norms: Array) -> float:
-        """Return the largest sum of `times` norms, `separation` apart."""
+        """Return the largest sum of `times` norms that are `separation` apart."""
         steps = norms.size
         best = np.zeros(steps + 1)
         for _ in range(min(self.times, steps)):
@@ -151,7 +159,7 @@ class MinimumSeparation(Participation):
         return float(best[0])
 
     def _patterns(self, steps: int) -> Iterator[list[int]]:
-        """Yield all patterns that no step can be added to at the end."""
+        """Yield all patterns that cannot be extended at the end."""
         seen = 0
         stack: list[list[int]] = [[i] for i in range(steps)]
         while stack:
@@ -179,7 +187,7 @@ def _squared(total: Array) -> float:
 
 
 def shifted(first: Array, by: range) -> Array:
-    """Return the sum of a column moved down by each of these many rows, cut off at its end."""
+    """Return the sum of a column moved down by each number of rows in `by`, cut off at the end."""
     reach = int(np.max(np.flatnonzero(first), initial=0)) + 1
     total = np.zeros(first.size)
     for start in by:

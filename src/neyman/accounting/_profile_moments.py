@@ -1,12 +1,13 @@
-"""Moments of a privacy loss, from the profiles of its two directions alone.
+"""Moments of a privacy loss, computed only from the profiles of its two directions.
 
 For g with g' e^-l -> 0 at infinity, L = log dQ/dP under P, delta and delta' the profiles both ways:
 
     E g(L) = g(0) + ∫_0^∞ (g'' - g')(t) e^-t delta(t) dt + ∫_0^∞ (g'' - g')(-t) delta'(t) dt,
 
-by Taylor's formula for x -> g(log x) at 1; what delta keeps at infinity is counted rightly by it.
-A profile is convex in e^t, so that chords bound it from above, and chords of the cells beside from
-below. The weights are polynomials, and their integrals over a cell are known.
+by Taylor's formula for x -> g(log x) at 1. The formula also accounts for the part of delta that
+remains at infinity. A profile is convex in e^t, so chords bound it from above, and chords of the
+neighbouring cells bound it from below. The weights are polynomials with known integrals over a
+cell.
 """
 
 from collections.abc import Callable
@@ -29,7 +30,7 @@ _TERMS = 24
 
 
 def first_places(scale: float, stop: float) -> Array:
-    """Return places to begin with, from 0 to `stop`, fine below `scale`."""
+    """Return the first places, from 0 to `stop`, fine below `scale`."""
     fine = np.geomspace(min(scale, stop) * 1e-3, stop, 48)
     wide = np.arange(_WIDEST, stop, _WIDEST)
     return np.unique(np.concatenate([[0.0], fine, wide]))
@@ -38,14 +39,14 @@ def first_places(scale: float, stop: float) -> Array:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """A profile at places t >= 0, and what the weights are multiplied by.
+    """A profile at places t >= 0, and the factor of its weights.
 
     Attributes:
-        ask: brackets of the profile.
-        rising: whether the integral is that of w(t) delta(t), not of w(t) e^-t delta(t).
+        ask: a function that returns brackets of the profile.
+        rising: whether the integral is that of w(t) delta(t), instead of w(t) e^-t delta(t).
         at: places, increasing from 0.
-        lower: the profile there.
-        upper: the profile there.
+        lower: lower bounds of the profile there.
+        upper: upper bounds of the profile there.
     """
 
     ask: Callable[[Array], Bracket]
@@ -56,12 +57,12 @@ class Side:
 
     @classmethod
     def first(cls, ask: Callable[[Array], Bracket], at: Array, *, rising: bool) -> "Side":
-        """Ask it at the first places."""
+        """Return the profile at the first places."""
         values = ask(at)
         return cls(ask, rising, at, values.lower, values.upper)
 
     def also(self, places: Array) -> "Side":
-        """Return it with more places."""
+        """Return this with more places."""
         places = np.setdiff1d(places, self.at)
         if not places.size:
             return self
@@ -75,17 +76,17 @@ class Side:
         )
 
     def within(self, places: list[float]) -> "Side":
-        """Return it with those of the places that are inside."""
+        """Return this with those of the places that are inside the range."""
         return self.also(np.asarray([x for x in places if 0 < x < self.at[-1]]))
 
     def divided(self, chosen: npt.NDArray[np.bool_]) -> "Side":
-        """Return it with the chosen cells halved, where doubles allow."""
+        """Return this with the chosen cells halved, as far as doubles allow."""
         left, right = self.at[:-1], self.at[1:]
         wide = right - left > _NARROWEST * (right + 1e-3 * self.at[1])
         return self.also((left + (right - left) / 2)[chosen & wide])
 
     def _cells(self) -> Cells:
-        """Lines about the profile on the cell from t, by y = e^s - 1."""
+        """Return lines around the profile on the cell from t, by y = e^s - 1."""
         gap = np.diff(self.at)
         width, one, none = np.expm1(gap), np.ones(1), np.asarray([np.inf])
         ends = Ends(
@@ -99,13 +100,13 @@ class Side:
         return Cells.between(ends, width, before, behind)
 
     def integrals(self, weights: Weights) -> tuple[Array, Array, Array]:
-        """Bound the integrals over each cell from below and above, and their blur.
+        """Return lower and upper bounds of the integrals over each cell, and their uncertainty.
 
         Args:
-            weights: of one sign on each cell.
+            weights: functions of one sign on each cell.
 
         Returns:
-            Three arrays of one row for each moment and one column for each cell.
+            Three arrays with one row for each moment and one column for each cell.
         """
         cells, left, gap = self._cells(), self.at[:-1], np.diff(self.at)
         a, b, c = np.moveaxis(weights(left), 1, 0)
@@ -129,13 +130,13 @@ class Side:
         return lower * factor, upper * factor, blurred * factor
 
     def beyond(self, weights: Weights) -> Array:
-        """Bound what lies behind the last place of e^-t w(t) delta(t), where delta stays."""
+        """Return a bound of e^-t w(t) delta(t) beyond the last place, where delta is constant."""
         height = exp(-self.at[-1]) * self.upper[-1]
         return (height * tail_of(weights, float(self.at[-1]), 1.0)).upper
 
 
 def tail_of(weights: Weights, end: float, rate: float) -> Array:
-    """Bound the integral of |w(end + s)| e^(-rate s) over s >= 0, for each moment."""
+    """Return a bound of the integral of |w(end + s)| e^(-rate s) over s >= 0, for each moment."""
     a, b, c = map(Interval.exactly, np.abs(weights(np.asarray([end]))[:, :, 0]).T)
     value, slope, bend = a + (b + c * end) * end, b + c * (2 * end), c * 2
     return ((value + (slope + bend / rate) / rate) / rate).upper
@@ -144,7 +145,7 @@ def tail_of(weights: Weights, end: float, rate: float) -> Array:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Sides:
-    """Both directions: delta with e^-t, and delta of the other."""
+    """Both directions: delta with e^-t, and delta of the other direction."""
 
     right: Side
     left: Side
@@ -152,15 +153,15 @@ class Sides:
     def moments(
         self, constants: Array, right: Weights, left: Weights, beyond: Array
     ) -> "tuple[Sides, Bracket]":
-        """Bracket constants + the two integrals, and return the places that it took.
+        """Return brackets of constants + the two integrals, and the places that were needed.
 
         Args:
             constants: g(0) of each moment.
             right: g'' - g' at t, of one sign on each cell.
             left: g'' - g' at -t, likewise.
-            beyond: bounds of what lies behind the last place on the left.
+            beyond: bounds of the part beyond the last place on the left.
 
-        Error: relative 1e-7, more where the profile is expensive or blurred.
+        Error: 1e-7 relative, and more if the profile is expensive or not known precisely.
         """
         sides, tail = self, self.right.beyond(right) + beyond
         lower, upper, scale = constants, constants, constants
@@ -185,7 +186,7 @@ class Sides:
 def _powers(reach: Array, rising: bool) -> tuple[Array, Array]:
     """Return the integrals of s^j k(s) and of s^j (e^s - 1) k(s) over [0, reach], j = 0, 1, 2.
 
-    k is 1, or e^-s where the integral is not rising.
+    k is 1 if the integral is rising, and e^-s otherwise.
     """
     j, sign = np.arange(3)[:, None], 1.0 if rising else -1.0
     small = np.minimum(reach, 1.0)

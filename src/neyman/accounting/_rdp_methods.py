@@ -14,7 +14,7 @@ from neyman.numerics import Array, Interval
 __all__ = ["moments_delta", "moments_epsilon", "rdp_delta", "rdp_epsilon"]
 
 Divergence: TypeAlias = TradeOff | Callable[[Array], npt.ArrayLike]
-# Orders less 1 that are searched; every one of them gives a bound.
+# Logarithms of order - 1 for the search; every order gives a bound.
 _LOW, _HIGH, _COUNT, _ROUNDS = -7.0, 16.0, 93, 8
 _PARTS = 12
 
@@ -26,15 +26,19 @@ def rdp_delta(
     by: Conversion,
     orders: npt.ArrayLike | None = None,
 ) -> float:
-    """Return the least delta that a conversion gives over orders, rounded up.
+    """Return the least delta that a conversion gives over the orders.
 
     Args:
         source: a trade-off function, or a function from orders to divergences (both directions).
         epsilon: real.
         by: which conversion.
-        orders: the only ones to ask for, at least 1; None searches real orders.
+        orders: the only orders to use, at least 1; None searches real orders.
 
-    Guarantee: an upper bound, if the divergences are.
+    Guarantee: an upper bound, if the divergences are upper bounds.
+    Error: rounded up.
+
+    Raises:
+        InvalidParameter: if epsilon is nan, or an order is below 1.
 
     >>> from neyman.accounting._conversions import CANONNE_KAMATH_STEINKE
     >>> from neyman.curves import gdp
@@ -52,15 +56,19 @@ def rdp_epsilon(
     by: Conversion,
     orders: npt.ArrayLike | None = None,
 ) -> float:
-    """Return the least epsilon that a conversion gives over orders, rounded up.
+    """Return the least epsilon that a conversion gives over the orders.
 
     Args:
         source: a trade-off function, or a function from orders to divergences (both directions).
         delta: in [0, 1].
         by: which conversion.
-        orders: the only ones to ask for, at least 1; None searches real orders.
+        orders: the only orders to use, at least 1; None searches real orders.
 
-    Guarantee: an upper bound, if the divergences are.
+    Guarantee: an upper bound, if the divergences are upper bounds.
+    Error: rounded up.
+
+    Raises:
+        InvalidParameter: if delta is outside [0, 1], or an order is below 1.
 
     >>> from neyman.accounting._conversions import CANONNE_KAMATH_STEINKE
     >>> from neyman.curves import gdp
@@ -72,15 +80,19 @@ def rdp_epsilon(
 
 
 def moments_delta(steps: Sequence[tuple[TradeOff, int]], epsilon: float) -> float:
-    """Return min over lambda of e^(sum K(lambda + 1) - lambda epsilon), rounded up.
+    """Return min over lambda of e^(sum K(lambda + 1) - lambda epsilon).
 
-    The moments accountant: Chernoff's bound on the cumulant of the composition, over real lambda,
-    for each direction by itself.
+    This is the moments accountant: Chernoff's bound from the cumulant of the composition, over real
+    lambda, for each direction separately.
 
     Args:
-        steps: trade-off functions, each with how many times it is run.
+        steps: pairs of a trade-off function and how many times it is run.
         epsilon: real.
 
+    Raises:
+        InvalidParameter: if the loss of a step can be infinite.
+
+    Error: rounded up.
     Source: Abadi et al. (2016), theorem 2.
 
     >>> from neyman.curves import gdp
@@ -92,12 +104,16 @@ def moments_delta(steps: Sequence[tuple[TradeOff, int]], epsilon: float) -> floa
 
 
 def moments_epsilon(steps: Sequence[tuple[TradeOff, int]], delta: float) -> float:
-    """Return min over lambda of (sum K(lambda + 1) + log(1/delta)) / lambda, rounded up.
+    """Return min over lambda of (sum K(lambda + 1) + log(1/delta)) / lambda.
 
     Args:
-        steps: trade-off functions, each with how many times it is run.
+        steps: pairs of a trade-off function and how many times it is run.
         delta: in [0, 1].
 
+    Raises:
+        InvalidParameter: if delta is outside [0, 1], or if the loss of a step can be infinite.
+
+    Error: rounded up.
     Source: Abadi et al. (2016), theorem 2.
 
     >>> from fractions import Fraction
@@ -111,7 +127,10 @@ def moments_epsilon(steps: Sequence[tuple[TradeOff, int]], delta: float) -> floa
 
 
 def _refuse_no_moment(steps: Sequence[tuple[TradeOff, int]]) -> None:
-    """A moment bound implies (epsilon, delta); one (epsilon, delta) implies no moment bound."""
+    """Refuse a step whose loss can be infinite.
+
+    A moment bound implies (epsilon, delta)-DP; one (epsilon, delta) implies no moment bound.
+    """
     for curve, count in steps:
         surely = float(curve.delta_bracket(np.asarray(np.inf)).lower)
         if count and surely > 0:
@@ -124,7 +143,7 @@ def _refuse_no_moment(steps: Sequence[tuple[TradeOff, int]]) -> None:
 def _sides(steps: Sequence[tuple[TradeOff, int]]) -> list[Callable[[Array], Array]]:
     def total(pairs: Sequence[tuple[Pair, int]]) -> Callable[[Array], Array]:
         def divergence(order: Array) -> Array:
-            # K(lambda + 1) = lambda D_(lambda + 1), and lambda is common.
+            # K(lambda + 1) = lambda D_(lambda + 1), with the same lambda in all terms.
             parts = (pair.renyi_bracket(order) * count for pair, count in pairs if count)
             return sum(parts, start=Interval.exactly(np.zeros_like(order))).upper
 
@@ -144,7 +163,7 @@ def _divergences(source: Divergence) -> Callable[[Array], Array]:
 def _number(value: float, name: str, low: float, high: float) -> Array:
     number = float(value)
     if not low <= number <= high:
-        raise InvalidParameter(f"{name}={value!r} leaves [{low:g}, {high:g}]; write a number in it")
+        raise InvalidParameter(f"{name} must be in [{low:g}, {high:g}]; got {value!r}")
     return np.asarray(number)
 
 
@@ -153,7 +172,7 @@ def _over_orders(
     bound: Callable[[Array, Array], Array],
     orders: npt.ArrayLike | None,
 ) -> float:
-    """Return the least bound over the orders given, or over real ones by zooming."""
+    """Return the least bound over the given orders, or over real orders by zooming in."""
 
     def values(points: Array) -> Array:
         # Orders far beyond the last useful one overflow on the way to an infinite divergence.
@@ -171,7 +190,7 @@ def _over_orders(
         found = np.full(grid.shape, np.inf)
         for part in np.array_split(np.arange(grid.size), 2 if k else _PARTS):
             found[part] = values(1 + np.exp(grid[part]))
-            # Divergences grow with the order: behind an infinite one, which takes longest, is none.
+            # Divergences increase with the order: above an infinite one, all are infinite.
             if np.isinf(found[part[-1]]):
                 break
         at, best = int(np.argmin(found)), min(best, float(np.min(found)))
@@ -183,7 +202,5 @@ def _over_orders(
 def _listed(orders: npt.ArrayLike) -> Array:
     points = np.atleast_1d(np.asarray(orders, dtype=np.float64))
     if points.size == 0 or not np.all(points >= 1):
-        raise InvalidParameter(
-            f"orders={orders!r} holds one below 1, or none; write orders of at least 1"
-        )
+        raise InvalidParameter(f"orders must be one or more numbers of at least 1; got {orders!r}")
     return points

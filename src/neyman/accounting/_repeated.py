@@ -1,4 +1,4 @@
-"""The best of a random number of runs: private tuning."""
+"""The best of a random number of runs: private hyperparameter tuning."""
 
 import math
 
@@ -10,16 +10,16 @@ from neyman.numerics import Array, Real, exact, text
 
 __all__ = ["log_inverse_gamma", "repeat_and_select"]
 
-# Orders less 1.
+# Orders - 1.
 _ORDERS = np.geomspace(2.0**-5, 2.0**11, 257)
-# What rounding may take away from a sum of positive terms, relatively; less than `rdp` takes.
+# A relative bound of the rounding in a sum of positive terms; smaller than the one of `rdp`.
 _ROUNDED, _LEAST, _MOST = 1e-13, 2.0**-99, 2.0**20
 
 
 def repeat_and_select(f: TradeOff, *, mean: Real, shape: Real) -> TradeOff:
-    """Return the guarantee of the best of K runs, of which only that one is published.
+    """Return the guarantee of the best of K runs, if only that one is published.
 
-    K is random, and drawn once, whatever the runs give:
+    K is random, and drawn once, independently of the results:
 
         shape eta = 1: geometric; eta = 0: logarithmic; else truncated negative binomial
         D_a <= R(a) + log(mean)/(a - 1) + (1 + eta) inf over b of [(1 - 1/b) R(b) + log(1/gamma)/b]
@@ -28,17 +28,17 @@ def repeat_and_select(f: TradeOff, *, mean: Real, shape: Real) -> TradeOff:
         D_a <= R(a) + log(mean)/(a - 1) + mean delta(log(1 + 1/(a - 1)))
 
     Args:
-        f: the guarantee of one run; R are its Rényi divergences, of both directions.
-        mean: of K, from 1 on.
+        f: the guarantee of one run; R are its Rényi divergences, in both directions.
+        mean: the mean of K, at least 1.
         shape: eta, at least 0; or infinity.
 
-    Guarantee: a bound at 257 orders: `answer.of` is "class".
+    Guarantee: a bound at 257 orders: `answer.of` is "class". `repeat_and_select_profile` usually
+        has a much smaller delta.
 
     Raises:
-        InvalidParameter: if the mean or the shape is outside.
-        UnsupportedComposition: if f has no finite divergence above order 1, as where it may fail.
-
-    `repeat_and_select_profile` is far smaller for delta, mostly.
+        InvalidParameter: if the mean or the shape is out of range.
+        UnsupportedComposition: if f has no finite divergence above order 1, for example because it
+            may fail outright.
 
     Source: Papernot and Steinke (2022), "Hyperparameter tuning with Rényi differential privacy",
         theorems 2 and 6.
@@ -75,13 +75,13 @@ def repeat_and_select(f: TradeOff, *, mean: Real, shape: Real) -> TradeOff:
 
 
 def _least(f: TradeOff, orders: Array, own: Array, log_inverse: float) -> float:
-    """Return the least of (1 - 1/b) R(b) + log(1/gamma)/b, at infinity too."""
+    """Return the least of (1 - 1/b) R(b) + log(1/gamma)/b over orders, infinity included."""
     between = (1 - 1 / orders) * own + log_inverse / orders
     return min(float(np.min(between)), float(np.asarray(f.renyi(math.inf))))
 
 
 def log_inverse_gamma(mean: float, eta: float) -> float:
-    """Return log(1/gamma) with at least this mean, eta (1/gamma - 1)/(1 - gamma^eta)."""
+    """Return log(1/gamma) with a mean of at least this, eta (1/gamma - 1)/(1 - gamma^eta)."""
 
     def enough(x: float) -> bool:
         spread = -math.expm1(-eta * x) / eta if eta else x

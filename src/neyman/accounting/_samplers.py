@@ -1,11 +1,11 @@
-"""What each way of choosing batches is worth, and for which neighbouring relation."""
+"""The guarantees of samplers of batches, each for its neighbouring relation."""
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.curves import (
     TradeOff,
     dominated_by,
@@ -40,19 +40,19 @@ DOUBLED_POISSON = (
 )
 
 
-# How often the one record is drawn more often than is told apart.
+# Counts of draws with a smaller probability are not distinguished.
 _SELDOM = Fraction(1, 10**20)
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
-    """What a sampler guarantees.
+    """The guarantee of a sampler, with its relation and its assumptions.
 
     Attributes:
         curve: of one step; compose it by `curve ** steps`.
-        neighbors: the relation that it holds for.
-        assumptions: what is taken for granted without proof, a sentence each; empty if nothing.
+        neighbors: the neighbouring relation of the guarantee.
+        assumptions: what is assumed without proof, one sentence each; empty if nothing is.
     """
 
     curve: TradeOff
@@ -61,7 +61,7 @@ class Sampled:
 
     @property
     def proved(self) -> bool:
-        """Whether nothing is taken for granted."""
+        """Whether nothing is assumed without proof."""
         return not self.assumptions
 
 
@@ -70,24 +70,26 @@ def without_replacement(
 ) -> Sampled:
     """Return f on a batch of fixed size, drawn anew at each step, for one record replaced.
 
-    C_p(f) = min(f_p, f_p^-1)**, f_p = p f + (1 - p) Id, p = batch / records: proved, step by step,
-    and loose under composition, for both directions are charged in every step. So the curve is of a
-    class (`answer.of`): from below it has one direction in all steps, which one record of length 1
-    among zeros attains under Gaussian noise, and nothing under other noise.
+        C_p(f) = min(f_p, f_p^-1)**,   f_p = p f + (1 - p) Id,   p = batch / records
+
+    It is proved for each step. It is loose under composition, because both directions are charged
+    in every step. So the curve bounds a class (`answer.of`). Its lower bound has one direction in
+    all steps. Under Gaussian noise, one record of length 1 among zeros attains it; under other
+    noise there is none.
 
     Args:
         f: the guarantee on the batch for one record replaced.
-        records: n, how many there are; public.
+        records: n, the number of records; public.
         batch: how many are drawn, at most n.
-        assume: None, or `DOUBLED_POISSON`: the tighter rule that rests on it. It is then recorded
-            among the assumptions of the result.
+        assume: None, or `DOUBLED_POISSON` for the tighter rule that depends on it. The assumption
+            is then recorded in the result.
 
     Raises:
         InvalidParameter: if the sizes make no sense, or another assumption is named.
         RelationMismatch: if f is proved for add_remove.
         UnsupportedComposition: if an assumption about Gaussian noise is made of other noise.
 
-    Source: Dong, Roth and Su (2022), theorem 4.2; the operator is `tradeoff.subsample`.
+    Source: Dong, Roth and Su (2022), theorem 4.2; the operator is `curves.subsample`.
 
     >>> from neyman.curves import gdp
     >>> step = without_replacement(gdp(1), records=100, batch=10)
@@ -99,7 +101,7 @@ def without_replacement(
             f"assume={assume!r} names no assumption that is known here; write "
             "neyman.accounting.DOUBLED_POISSON, or None for what is proved"
         )
-    n, m = whole_number(records, "records", least=1), whole_number(batch, "batch", least=1)
+    n, m = whole("records", records, 1), whole("batch", batch, 1)
     if not 1 <= m <= n:
         raise InvalidParameter(f"batch must be from 1 to the number of records, {n}; got {m}")
     check_relation(f, "replace_one", "sampling without replacement")
@@ -113,7 +115,7 @@ def without_replacement(
 
 
 def drawn_without_replacement(f: TradeOff, share: Fraction) -> TradeOff:
-    """Return the two ends: both directions in every step, and one of them in all."""
+    """Return a bound with both directions in every step, and as attained one direction in all."""
     bound = subsample(f, share)
     if any(pair.kind != GaussianPair.kind for pair in (f.remove, f.add)):
         return dominated_by(bound)
@@ -122,34 +124,34 @@ def drawn_without_replacement(f: TradeOff, share: Fraction) -> TradeOff:
 
 
 def with_replacement(f: TradeOff, *, records: int, batch: int) -> Sampled:
-    """Return f on a batch drawn anew at each step, each record as often as it is drawn.
+    """Return f on a batch drawn anew at each step, with each record counted each time it is drawn.
 
-    The one record is drawn J times, J of Binomial(batch, 1/records), and the batch moves by J
-    replacements:
+    One record is drawn J times, J of Binomial(batch, 1/records), and replacing it replaces J
+    entries of the batch:
 
         C_η(g),   η = P(J > 0),   g = mixture over j of (f for j replaced), given J > 0
 
     Args:
         f: the guarantee on the batch for one record replaced.
-        records: n, how many there are; public.
+        records: n, the number of records; public.
         batch: how many are drawn; may exceed n.
 
-    Guarantee: a bound, for one record replaced, and loose under composition as that of
-        `without_replacement`. From below answers have 0. What is drawn more often than in one of
-        10^20 batches counts as drawn each time.
+    Guarantee: a bound, for one record replaced; loose under composition, like that of
+        `without_replacement`. The lower bound of its answers is 0. Counts that occur in fewer than
+        one of 10^20 batches are treated as if the record were drawn every time.
 
     Raises:
         InvalidParameter: if the sizes make no sense.
         RelationMismatch: if f is proved for add_remove.
 
     Source: Balle, Barthe and Gaboardi (2018), "Privacy amplification by subsampling", theorem 10;
-        the operator is `tradeoff.subsample`.
+        the operator is `curves.subsample`.
 
     >>> from neyman.curves import gdp
     >>> f"{with_replacement(gdp(1), records=100, batch=10).curve.delta(0):.6f}"
     '0.037914'
     """
-    n, m = whole_number(records, "records", least=1), whole_number(batch, "batch", least=1)
+    n, m = whole("records", records, 1), whole("batch", batch, 1)
     check_relation(f, "replace_one", "sampling with replacement")
     drawn = 1 - Fraction(n - 1, n) ** m
     weights: list[Fraction] = []
@@ -169,26 +171,27 @@ def with_replacement(f: TradeOff, *, records: int, batch: int) -> Sampled:
 def random_allocation(
     *, noise_multiplier: Real, steps: int, epochs: int = 1, chosen: int = 1
 ) -> TradeOff:
-    """Return noisy gradient descent where each record is in one step of every epoch, at random.
+    """Return noisy gradient descent where each record is in one random step of every epoch.
 
-    Each record chooses its step uniformly and by itself (balls in bins); Gaussian noise.
+    Each record chooses its step uniformly and independently (balls in bins); Gaussian noise.
 
         e^L = (1/T) Σ_t e^(x_t/σ² - 1/2σ²),  x ~ N(0, σ² I_T)
 
     Args:
-        noise_multiplier: σ over the largest record, in [1/4, 100].
-        steps: T, of an epoch, in [1, 10^6].
+        noise_multiplier: σ divided by the largest norm of a record, in [1/4, 100].
+        steps: T, the steps of an epoch, in [1, 10^6].
         epochs: how many times records are allocated anew.
-        chosen: steps that a record is in, of an epoch; only 1 is known here.
+        chosen: how many steps of an epoch a record is in; only 1 is supported.
 
-    Guarantee: for one record added or removed; of an epoch exact, of more by a lattice.
-    Error: the bracket. One epoch: relative 1e-6 and below for T <= 10^5, noise of 1/2 or more and
-        delta >= 1e-12, save where single ratios decide: a few percent there, of the larger
-        direction; `add` by itself is known up to a factor of 30 where it is much the smaller.
+    Guarantee: for one record added or removed; exact for one epoch, by a lattice for several.
+    Error: the width of the bracket. For one epoch it is at most 1e-6, relatively, for T <= 10^5, σ
+        >= 1/2 and delta >= 1e-12. It is a few per cent of the larger direction if single ratios
+        decide. `add` alone may be known only up to a factor of 30 if it is much smaller than
+        `remove`.
 
     Raises:
-        InvalidParameter: if a parameter is outside.
-        UnsupportedComposition: if more than one step was chosen.
+        InvalidParameter: if a parameter is out of range.
+        UnsupportedComposition: if `chosen` is more than one step.
 
     Source: Chua et al. (2025); Feldman and Shenfeld (2025); proofs: docs/theory/allocation.md.
 
@@ -197,11 +200,11 @@ def random_allocation(
     """
     noise, count = (
         exact(noise_multiplier, "noise_multiplier"),
-        whole_number(steps, "steps", least=1),
+        whole("steps", steps, 1),
     )
     passes, several = (
-        whole_number(epochs, "epochs", least=1),
-        whole_number(chosen, "chosen", least=1),
+        whole("epochs", epochs, 1),
+        whole("chosen", chosen, 1),
     )
     if several > 1:
         raise UnsupportedComposition(
@@ -217,28 +220,29 @@ def random_allocation(
 
 
 def shuffled(epsilon0: Real, *, reports: int) -> Sampled:
-    """Return what a shuffler of local reports gives away, for one report replaced.
+    """Return the guarantee of a shuffler of local reports, for one report replaced.
 
-    Each report is epsilon0-DP by itself, of the earlier ones too; all are permuted at random.
+    Each report alone is epsilon0-DP, even if it depends on earlier reports. All are permuted at
+    random.
 
     Args:
         epsilon0: of each report; in (0, 700].
         reports: n, in [2, 10^6]; public.
 
-    Guarantee: an upper bound for every local randomiser (the factor e^-epsilon0 of the clones;
-        2/(e^epsilon0 + 1), proved for some randomisers only, is not used). `answer.of` is "class",
-        and the other end is 0, for a randomiser may give nothing away. `curve ** times` for several
-        shuffles of fresh reports, by a lattice.
+    Guarantee: an upper bound for every local randomiser, by clones with probability e^-epsilon0.
+        The factor 2/(e^epsilon0 + 1), proved only for some randomisers, is not used. `answer.of` is
+        "class", with lower end 0, because a randomiser may reveal nothing. Write `curve ** times`
+        for several shuffles of fresh reports, by a lattice.
 
     Raises:
-        InvalidParameter: if a parameter is outside.
+        InvalidParameter: if a parameter is out of range.
 
     Source: Feldman, McMillan and Talwar (2021), theorem 3.1.
 
     >>> f"{shuffled(2, reports=10_000).curve.epsilon(1e-6):.5f}"
     '0.15505'
     """
-    pair = ClonesPair(exact(epsilon0, "epsilon0"), whole_number(reports, "reports", least=1))
+    pair = ClonesPair(exact(epsilon0, "epsilon0"), whole("reports", reports, 1))
     return Sampled(curve=dominated_by(TradeOff(pair, pair)), neighbors="replace_one")
 
 

@@ -1,4 +1,4 @@
-"""The last parameter of a monotone family at which a proof still holds, in few trials."""
+"""A search in few trials for the last parameter of a monotone family at which a proof holds."""
 
 import math
 from abc import ABC, abstractmethod
@@ -10,16 +10,16 @@ from neyman.overriding import override
 
 __all__ = ["Axis", "Reals", "Wholes", "crossing", "proved_missed"]
 
-# Of a parameter, relatively: the least step between two trials.
+# The smallest relative step between two trials.
 _STEP = 2e-11
-# Whole numbers beyond are no longer doubles, and their logarithms no longer tell them apart.
+# Larger ints may not be doubles, and their logarithms may be equal.
 _MOST = 2**52
 
 
 class Axis(ABC):
     """Positive parameters of one kind, searched by their logarithm.
 
-    Numbers are passed as floats; `parameter` makes what the user's function is given.
+    Numbers are passed as floats; `parameter` converts them for the user's function.
     """
 
     __slots__ = ()
@@ -30,28 +30,28 @@ class Axis(ABC):
 
     @abstractmethod
     def bounds(self, low: float, high: float) -> bool:
-        """Return whether these can bound a search; low < high are given."""
+        """Return whether low < high are valid bounds of a search."""
 
     @abstractmethod
     def parameter(self, x: float) -> float:
-        """Return a float or an int."""
+        """Return x as the user's function receives it, a float or an int."""
 
     @abstractmethod
     def place(self, x: float) -> float:
-        """Return the coordinate in which the room is nearly straight."""
+        """Return the coordinate in which the margin is nearly linear."""
 
     @abstractmethod
     def between(self, near: float, far: float, share: float) -> float | None:
-        """Return what lies a share of the way from `near` to `far`; None if nothing does."""
+        """Return the parameter at a share of the distance from `near` to `far`; None if none is."""
 
     @abstractmethod
     def beside(self, x: float, towards: float, steps: int) -> float:
-        """Return what lies some least steps from x, not beyond `towards`."""
+        """Return the parameter this many smallest steps from x, at most as far as `towards`."""
 
 
 @final
 class Reals(Axis):
-    """Floats, in steps of 2e-11 relatively."""
+    """Floats, in relative steps of 2e-11."""
 
     __slots__ = ()
     first_power, most_power, least_power = 1, 64, -64
@@ -87,7 +87,7 @@ class Wholes(Axis):
     """Ints from 0 to 2^52."""
 
     __slots__ = ()
-    # Counts are large as a rule, and a few steps cost more to total than a thousand.
+    # Counts are usually large, and a composition of few steps takes longer than one of a thousand.
     first_power, most_power, least_power = 10, 52, 0
 
     @override
@@ -119,9 +119,10 @@ class Wholes(Axis):
 def crossing(
     measure: Callable[[float], Room], axis: Axis, met: float, open_: float
 ) -> tuple[float, float]:
-    """Return neighbours (met, open): at the one the target is proved to be met, at the other not.
+    """Return neighbours (met, open): the target is proved to be met at the one, not at the other.
 
-    Inverse quadratic interpolation of the room's guess where it is safe, halving elsewhere.
+    It uses inverse quadratic interpolation of the margin's guess where that is safe, and bisection
+    elsewhere.
 
     Source: Chandrupatla (1997), *Advances in Engineering Software* 28, 145-149.
     """
@@ -132,7 +133,7 @@ def crossing(
         room = measure(x)
         found = room.guess
         if math.isinf(found) and not room.met and not room.missed:
-            # No proof either way, and nothing to interpolate: go back until there is one.
+            # Neither met nor missed is proved: go back until one is.
             here, there = _retreat(measure, axis, x, here if value >= 0 else there)
             value, other, share = measure(here).guess, found, 0.5
             continue
@@ -150,7 +151,7 @@ def crossing(
 def _retreat(
     measure: Callable[[float], Room], axis: Axis, open_: float, met: float
 ) -> tuple[float, float]:
-    """Return the first place from `open_` on at which the target is met, and the last before."""
+    """Return the first parameter from `open_` on that meets the target, and the last before it."""
     x, steps = axis.beside(open_, met, 1), 4
     while x != met and not measure(x).met:
         open_, x, steps = x, axis.beside(x, met, steps), 4 * steps
@@ -160,7 +161,7 @@ def _retreat(
 def _share(
     here: tuple[float, float], there: tuple[float, float], third: tuple[float, float]
 ) -> float:
-    """Return which share of the way from `here` to `there` the root is expected at."""
+    """Return the share of the distance from `here` to `there` at which the root is expected."""
     (a, fa), (b, fb), (c, fc) = here, there, third
     if not (math.isfinite(fa) and math.isfinite(fb) and math.isfinite(fc)) or fc in (fa, fb):
         return 0.5
@@ -174,13 +175,13 @@ def _share(
 def proved_missed(
     measure: Callable[[float], Room], axis: Axis, open_: float, missed: float
 ) -> float:
-    """Return the first place found, from `open_` on, at which the target is proved to be missed.
+    """Return the first parameter found, from `open_` on, that is proved to miss the target.
 
     Args:
-        measure: the room.
+        measure: a function from a parameter to its margin.
         axis: of the parameter.
-        open_: where to begin.
-        missed: where it is proved already.
+        open_: the start.
+        missed: a parameter that is already proved to miss it.
     """
     x, steps = open_, 1
     while x != missed and not measure(x).missed:

@@ -1,4 +1,4 @@
-"""The best of a random number of runs, by the privacy profile of one run."""
+"""The best of a random number of runs, from the privacy profile of one run."""
 
 import math
 from collections.abc import Callable
@@ -13,10 +13,10 @@ from neyman.numerics import Array, Real, exact, text
 
 __all__ = ["repeat_and_select_profile"]
 
-# More than rounding, and the error of gamma, take from a slope; less than anything shows.
+# A slack larger than the effect on a slope of rounding and of the error of gamma.
 _SLACK, _ROUNDED = 1e-8, 1e-12
 _MOST_MEAN, _MOST_SHAPE, _MOST_EPSILON = 10**6, 100, 300.0
-# Points of the profile, of the ratios, of the result, and of the integral on each side.
+# The number of points of the profile, the ratios, the result, and each side of the integral.
 _PROFILE, _RATIOS, _ANSWERS, _CELLS = 256, 400, 96, 6000
 _NOTHING = 1e-40
 
@@ -27,20 +27,21 @@ def repeat_and_select_profile(f: TradeOff, *, mean: Real, shape: Real) -> TradeO
         delta(x + y) <= mean delta_f(x) + e^x ∫ (g(1 - f(t)) - e^y g(t))_+ dt,    x, y >= 0
 
     g is the slope of s -> E s^K, K as in `repeat_and_select`. For a pure epsilon and geometric K
-    the sum is (3 epsilon, 0). Far smaller than what divergences give, for delta and for a few
-    compositions, save where K is Poisson and its mean large; `best` takes the better of both.
+    the sum is (3 epsilon, 0). It is far smaller than the bound from divergences, for delta and for
+    a few compositions, unless K is Poisson with a large mean; `best` takes the better of both.
 
     Args:
-        f: the guarantee of one run, in both directions. It may fail: mean times as often.
-        mean: of K, in [1, 10^6].
+        f: the guarantee of one run, in both directions. If a run may fail outright, the result may
+            fail `mean` times as often.
+        mean: the mean of K, in [1, 10^6].
         shape: eta in [0, 100]: 1 for a geometric number of runs, 0 for a logarithmic one; or
             infinity, for a Poisson number.
 
-    Guarantee: a bound at 96 points and what lies between: `answer.of` is "class". The best is by
-        any order of what a run publishes, its score among it.
+    Guarantee: a bound at 96 points and between them: `answer.of` is "class". The best run may be
+        chosen by any order of what a run publishes, including its score.
 
     Raises:
-        InvalidParameter: if the mean or the shape is outside.
+        InvalidParameter: if the mean or the shape is out of range.
 
     Source: proof: docs/theory/selection.md. Liu and Talwar (2019), "Private selection from private
         candidates", for pure epsilon; Koskela, Redberg and Wang (2024), "Privacy profiles for
@@ -58,14 +59,14 @@ def repeat_and_select_profile(f: TradeOff, *, mean: Real, shape: Real) -> TradeO
     if f == identity():
         return f
     epsilons, deltas = _profile(f)
-    # Below, everything hardly changes.
+    # Below this epsilon, the bound hardly changes.
     ratios, excess = _excess(epsilons, deltas, slope, 1e-4 / float(times))
     at = (epsilons[:, None] + np.log(ratios)).ravel() * (1 + _ROUNDED)
     lost = (
         float(times) * (deltas[:, None] + np.exp(epsilons)[:, None] * excess).ravel() * (1 + _SLACK)
     )
     order = np.argsort(at)
-    # What holds at an epsilon holds at every larger one.
+    # A delta at an epsilon is a bound at every larger one.
     at = at[order]
     least: Array = np.minimum.accumulate(lost[order])
     asked: Array = np.linspace(0.0, float(at[-1]), _ANSWERS)
@@ -79,7 +80,7 @@ def repeat_and_select_profile(f: TradeOff, *, mean: Real, shape: Real) -> TradeO
 
 
 def _slope(times: Fraction, shape: Real) -> Callable[[Array], Array]:
-    """Return the slope of E s^K at s = 1 - u, over that at s = 1, which is E K."""
+    """Return the slope of E s^K at s = 1 - u, divided by the slope at s = 1, which is E K."""
     endless = shape == math.inf
     eta = 0.0 if endless else float(exact(shape, "shape"))
     if not 1 <= times <= _MOST_MEAN or not 0 <= eta <= _MOST_SHAPE:
@@ -95,7 +96,7 @@ def _slope(times: Fraction, shape: Real) -> Callable[[Array], Array]:
 
 
 def _profile(f: TradeOff) -> tuple[Array, Array]:
-    """Return epsilons, from 0 to where nothing more is gained, and deltas."""
+    """Return epsilons, from 0 to where delta no longer falls, and their deltas."""
     top = float(f.epsilon(0))
     if top == 0:
         return np.zeros(1), np.zeros(1)
@@ -122,7 +123,7 @@ def _excess(
     t = np.concatenate([[0.0], small, 1 - small[-2::-1], [1.0]])
     u = np.concatenate([[1.0], 1 - small, small[-2::-1], [0.0]])
     weights = np.maximum(np.where(t[1:] <= 0.5, np.diff(t), -np.diff(u)), 0.0) * (1 + _SLACK)
-    # f is above the lines of its profile; a cell counts with its worse ends.
+    # f is above the lines of its profile; each cell uses its worse ends.
     above = np.zeros(t.size)
     for odds, delta in zip(np.exp(epsilons).tolist(), deltas.tolist(), strict=True):
         above = np.maximum(above, np.maximum(1 - delta - odds * t, (u - delta) / odds))

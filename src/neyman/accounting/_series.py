@@ -8,7 +8,7 @@ __all__ = ["correlation", "error_of", "inverse_series", "product"]
 
 
 def product(one: Array, other: Array) -> Array:
-    """Return the first coefficients of the product, as many as of `one`."""
+    """Return the first coefficients of the product, as many as `one` has."""
     size = one.size
     width = 1 << (2 * size - 1).bit_length()
     found: Array = np.fft.irfft(np.fft.rfft(one, width) * np.fft.rfft(other, width), width)

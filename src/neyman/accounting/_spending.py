@@ -1,4 +1,4 @@
-"""One mutable account: releases are charged before they are drawn, and never beyond the cap."""
+"""A mutable account in memory: a release is charged before it is drawn, never beyond the cap."""
 
 import math
 import threading
@@ -28,14 +28,14 @@ _Costs = tuple[Fraction, ...]
 
 
 class Spending(ABC):
-    """Spends one or several capacities, all of which a release must fit into.
+    """An account of one or several capacities; a release must fit into all of them.
 
-    Each release, its noise, and whether it is asked at all, may depend on the answers before. An
-    account is one mutable object: charge first, then draw. It lives as long as the process; what
-    outlives it is a `Ledger`.
+    Each release, its noise, and the decision to make it may depend on earlier answers. An account
+    is one mutable object: charge first, then draw. It lasts only as long as the process; use a
+    `Ledger` for a budget that must last longer.
 
-    Guarantee: costs round up and capacities down, sums are exact; a charge that does not fit raises
-        and changes nothing; threads take turns.
+    Guarantee: costs round up, capacities round down, and sums are exact. A charge that does not fit
+        raises and changes nothing. Charges from several threads are made one after the other.
     """
 
     def __init__(self, capacities: _Costs) -> None:
@@ -45,32 +45,35 @@ class Spending(ABC):
 
     @abstractmethod
     def _costs(self, curve: TradeOff) -> _Costs:
-        """Return what a release is charged, rounded up."""
+        """Return the charge for a release, rounded up."""
 
     @abstractmethod
     def _curve(self, spent: _Costs) -> TradeOff:
-        """Return the guarantee of what was released."""
+        """Return the guarantee of the releases so far."""
 
     @final
     @property
     def capacities(self) -> _Costs:
-        """What may be spent of each account."""
+        """The capacity of each account."""
         return self._capacities
 
     @final
     @property
     def spent(self) -> _Costs:
-        """What has been spent of each account."""
+        """The amount spent from each account."""
         return self._spent
 
     @final
     def fits(self, curve: TradeOff) -> bool:
-        """Return whether `charge` would take it."""
+        """Return whether `charge` would accept this release."""
         return self._room(self._costs(curve)) is not None
 
     @final
     def charge(self, curve: TradeOff) -> None:
-        """Charge a release; draw it only after this returned.
+        """Charge a release; draw it only after this has returned.
+
+        Args:
+            curve: the trade-off function of the release.
 
         Raises:
             BudgetExceeded: if it does not fit; nothing is charged.
@@ -88,10 +91,10 @@ class Spending(ABC):
 
     @final
     def total(self) -> TradeOff:
-        """Return the guarantee of everything released so far, if nothing more will be.
+        """Return the guarantee of all releases so far, if no more will follow.
 
-        Guarantee: only for an analyst who stops here for reasons fixed beforehand; one who stops
-            where the answers tell is covered by the cap, and by `LossOdometer`.
+        Guarantee: only for an analyst who stops here for reasons fixed beforehand. If the answers
+            decide when to stop, use the cap, or a `LossOdometer`.
         """
         spent = self._spent
         return self._curve(spent) if any(spent) else identity()
@@ -104,10 +107,11 @@ class Spending(ABC):
 
 @final
 class BudgetSpending(Spending):
-    """The two accounts of a ledger, in memory: a filter, and beside it a sum of deltas.
+    """The two accounts of a ledger, in memory: a filter, and a sum of deltas.
 
-    It charges what a ledger with the same cap charges, so it holds trainings, too. A filter alone
-    is `BudgetSpending(Budget(rule))`: of mu^2 for Gaussians, epsilon for pure DP, rho for zCDP.
+    It charges the same as a ledger with the same cap, so it can charge trainings too.
+    `BudgetSpending(Budget(rule))` is a filter alone: in mu^2 for Gaussians, epsilon for pure DP,
+    rho for zCDP.
 
     >>> from neyman.accounting import budget_for, dp_sgd
     >>> from neyman.curves import approx_dp
@@ -136,9 +140,9 @@ class BudgetSpending(Spending):
 
 @final
 class RenyiSpending(Spending):
-    """Rényi divergences add at each of finitely many orders, and none may pass its bound.
+    """Rényi divergences at finitely many orders: they add at each, and none may exceed its bound.
 
-    What was released obeys `rdp(points)`, at all the orders.
+    All releases together satisfy `rdp(points)`, at all the orders.
 
     Source: Feldman and Zrnic (2021), "Individual privacy accounting via a Rényi filter", applied
         at each order.
@@ -172,22 +176,22 @@ class RenyiSpending(Spending):
         return tuple(map(_shortest_above, uppers))
 
     def _curve(self, spent: _Costs) -> TradeOff:
-        # Nothing below is taken for a bound.
+        # `rdp` takes no smaller bound.
         bounds = (max(rounded_up(_up(s)), _LEAST_BOUND) for s in spent)
         return rdp(zip(self._orders, bounds, strict=True))
 
 
 @final
 class AdvancedSpending(Spending):
-    """(epsilon, delta)-DP at the rate of advanced composition, for parameters chosen on the way.
+    """(epsilon, delta)-DP at the rate of advanced composition, for adaptively chosen parameters.
 
-    Releases that are (e_i, d_i)-DP given the past may go on while
+    Releases that are (e_i, d_i)-DP given the past may continue while
 
         sqrt(2 log(1/delta') sum e_i^2) + sum e_i^2 / 2 <= epsilon   and   sum d_i <= delta''
 
-    and are (epsilon, delta' + delta'')-DP together. The first says that sum e_i^2 is at most
-    2 (sqrt(log(1/delta') + epsilon) - sqrt(log(1/delta')))^2. For releases through Gaussian noise a
-    cap in mu buys more.
+    and are (epsilon, delta' + delta'')-DP together. The first condition means that sum e_i^2 is at
+    most 2 (sqrt(log(1/delta') + epsilon) - sqrt(log(1/delta')))^2. For Gaussian noise a cap in mu
+    allows more.
 
     Source: Whitehouse, Ramdas, Rogers and Wu (2023), "Fully-adaptive composition in differential
         privacy", theorem 1.
@@ -201,16 +205,16 @@ class AdvancedSpending(Spending):
     """
 
     def __init__(self, *, epsilon: Real, concentration: Real, failures: Real, each: Real) -> None:
-        """Fix the cap.
+        """Set the cap.
 
         Args:
-            epsilon: of the whole; positive.
-            concentration: delta', what the square root costs; in (0, 1).
+            epsilon: of all releases together; positive.
+            concentration: delta', the price of the square root; in (0, 1).
             failures: delta'', the sum of all d_i; in [0, 1).
-            each: d_i of a charge, at which epsilon is read from its curve; in [0, 1).
+            each: the d_i of every charge, at which its curve is converted to epsilon; in [0, 1).
 
         Raises:
-            InvalidParameter: if a parameter is outside.
+            InvalidParameter: if a parameter is out of range.
         """
         whole, first = exact(epsilon, "epsilon"), exact(concentration, "concentration")
         self._sum, self._each = exact(failures, "failures"), exact(each, "each")
@@ -251,7 +255,7 @@ def _check_certified(curve: TradeOff) -> None:
 
 
 def _shortest_above(value: float) -> Fraction:
-    """Return the decimal that a double prints as, as every answer means it, or it if larger."""
+    """Return the decimal that a double prints as, or the double itself if it is larger."""
     return rounded_up(value)
 
 

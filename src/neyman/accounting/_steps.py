@@ -1,4 +1,4 @@
-"""How many steps of one mechanism still fit into what is left of a budget."""
+"""The number of steps of one mechanism that still fit into a budget."""
 
 import math
 from collections.abc import Callable
@@ -13,24 +13,24 @@ from neyman.curves import TradeOff
 __all__ = ["steps_within"]
 
 _MOST: Final = 2**50
-# Costs grow about as counts do; but for few steps, whose tail is next to nothing.
+# Costs are about proportional to counts, except for few steps with a negligible tail.
 _LEAP: Final = 64
 
 
 def steps_within(
     budget: Budget, step: TradeOff, left: Amount, *, least: int = 1, most: int = _MOST
 ) -> int:
-    """Return how many steps fit into what is left, charged as one release, while one more does not.
+    """Return the most steps that fit into the remaining budget, charged as one release.
 
     Args:
-        budget: that charges `step ** n`.
-        step: one of them.
-        left: of both accounts.
-        least: fewer are not looked for; the charge of a handful can take seconds to find.
-        most: more are not looked for.
+        budget: the budget that charges `step ** n`.
+        step: the guarantee of one step.
+        left: the remaining amount, in both accounts.
+        least: the search tries no fewer, because the charge of a handful can take seconds.
+        most: the search tries no more.
 
     Returns:
-        The number; 0 where `least` do not fit.
+        The number; 0 if `least` steps do not fit.
 
     Raises:
         NotCertified, InvalidParameter, UnsupportedComposition: as `Budget.cost`.
@@ -46,7 +46,7 @@ def steps_within(
         return 0
 
     def with_all_of_delta(count: int) -> Room:
-        """Return the room beside a tail that takes all of delta: no charge has more."""
+        """Return the margin beside a tail that takes all of delta, which no charge exceeds."""
         cost = budget.filter.cost_beside(step**count, failure_within(left.delta))
         return charged(count) if cost is None else _room(Amount(cost), left)
 
@@ -59,7 +59,7 @@ def steps_within(
 
 
 def _last(room_of: Callable[[int], Room], start: int, within: tuple[int, int]) -> int:
-    """Return the last count with room for it, looked for from `start` on; 0 if there is none."""
+    """Return the last count that fits, searched for from `start`; 0 if none does."""
     least, most = within
     known: dict[float, Room] = {}
 
@@ -86,7 +86,7 @@ def _last(room_of: Callable[[int], Room], start: int, within: tuple[int, int]) -
 
 
 def _room(cost: Amount, left: Amount) -> Room:
-    """Return the logarithm of how often a charge fits, of both accounts the smaller."""
+    """Return the logarithm of how many times a charge fits, the smaller of both accounts."""
     pairs = ((cost.cost, left.cost), (cost.delta, left.delta))
     least = min(rest / part for part, rest in pairs if part)
     found = math.log(least) if least > 0 else -math.inf

@@ -1,4 +1,4 @@
-"""Strategies that are written out as a matrix: any of your own, and trees."""
+"""Strategies as explicit matrices: any matrix of your own, and trees."""
 
 # scipy carries no types of its own.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from neyman.accounting._correlated_noise import CorrelatedNoise, Row, counted
 from neyman.accounting._participation import Participation
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.overriding import override
@@ -27,16 +27,16 @@ _MOST_STEPS = 8192
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Strategy(CorrelatedNoise):
-    """A strategy C that is written out.
+    """A strategy C given as a matrix.
 
-    Prefix sums A G, A lower triangular ones, are read off as B (C G + Z) with B C = A, so that
-    their noise is B Z. The entries of C are the doubles in `matrix`, exactly: what is measured must
-    be measured with these.
+    Prefix sums are A G, A the lower triangular matrix of ones. They are computed as B (C G + Z)
+    with B C = A, so that their noise is B Z. The entries of C are exactly the doubles in `matrix`;
+    measure with these.
 
-    Guarantee: for G chosen adaptively, row after row, from what was released, if each row of C is
-        measured after the last step in it (row t at step t, where C is lower triangular). The moves
-        of the measurements have squares that add up to at most sensitivity^2, whatever is chosen,
-        and the Gaussian filter does the rest.
+    Guarantee: for G chosen adaptively, row after row, from earlier outputs, if each row of C is
+        measured after the last step in it (row t at step t if C is lower triangular). For any
+        choice, the squared moves of the measurements add up to at most sensitivity^2, and the
+        Gaussian filter applies.
 
     Attributes:
         matrix: C, shape (rows, steps), finite, non-negative.
@@ -50,7 +50,7 @@ class Strategy(CorrelatedNoise):
     matrix: Array
 
     def __post_init__(self) -> None:
-        """Take a copy that cannot be changed, and refuse what is no strategy."""
+        """Take a read-only copy, and refuse a matrix that is not a strategy."""
         matrix: Array = np.array(self.matrix, dtype=np.float64)
         if matrix.ndim != 2 or not 0 < matrix.shape[1] <= _MOST_STEPS or not matrix.size:
             raise InvalidParameter(
@@ -92,11 +92,11 @@ class Strategy(CorrelatedNoise):
     def error(self) -> tuple[float, float]:
         """Return the root mean square error of a prefix sum per unit of noise: worst and average.
 
-        The largest row norm of B, and its root mean square; B is the least-squares decoder, which
-        for a tree reads measurements of later steps too.
+        These are the largest row norm of B, and its root mean square. B is the least-squares
+        decoder, which for a tree also uses measurements of later steps.
 
         Raises:
-            InvalidParameter: if prefix sums cannot be read off.
+            InvalidParameter: if prefix sums cannot be computed from the measurements.
         """
         prefix = np.tril(np.ones((self.steps, self.steps)))
         if self._triangular():
@@ -112,7 +112,7 @@ class Strategy(CorrelatedNoise):
 
     @override
     def correlated(self, noise: Iterable[Row]) -> Iterator[Row]:
-        """Yield the rows of C^-1 Z; keeps as many rows as there are bands, less one."""
+        """Yield the rows of C^-1 Z; keeps one row fewer than there are bands."""
         bands, past = self.bands, list[Row]()
         for step, fresh in enumerate(counted(noise, self.steps)):
             row = fresh
@@ -139,7 +139,7 @@ class Strategy(CorrelatedNoise):
 
 
 def _solved(lower: Array, prefix: Array) -> Array:
-    """Return B of B C = A."""
+    """Return the B with B C = A."""
     from scipy.linalg import solve_triangular
 
     return np.asarray(solve_triangular(lower.T, prefix.T).T, dtype=np.float64)
@@ -150,14 +150,19 @@ def tree_strategy(steps: int) -> Strategy:
 
     A step is in at most 1 + floor(log2(steps)) of them.
 
+    Args:
+        steps: from 1 to 8192.
+
+    Raises:
+        InvalidParameter: if `steps` is out of range.
+
     Source: Dwork, Naor, Pitassi and Rothblum (2010); Chan, Shi and Song (2011).
 
     >>> from neyman.accounting import Once
     >>> tree_strategy(4).matrix.shape, tree_strategy(4).sensitivity_squared(Once()) < 3.001
     ((7, 4), True)
     """
-    if whole_number(steps, "steps", least=1) > _MOST_STEPS:
-        raise InvalidParameter(f"steps must be at most {_MOST_STEPS}; got {steps}")
+    whole("steps", steps, 1, _MOST_STEPS)
     rows: list[npt.NDArray[np.float64]] = []
     at, width = np.arange(steps), 1
     while width <= steps:

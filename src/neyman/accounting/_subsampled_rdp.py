@@ -1,9 +1,9 @@
 """Rényi curves of subsampled mechanisms by their authors' formulas, as upper bounds.
 
-Where the pair of laws is known its cumulant is exact and never worse: `poisson(f, q)`,
-`without_replacement(f, ...)`. These are for a base of which only Rényi bounds are known, and for
-comparison. All return `rdp` statements: compose by `@` and `**`, convert last. Between the orders
-that are asked for, K(a) = (a - 1) D_a is convex and lies below its chords.
+If you know the pair of laws, use `poisson(f, q)` or `without_replacement(f, ...)`: their cumulant
+is exact and never worse. These functions are for a base with Rényi bounds only, and for comparison.
+All return `rdp` statements: compose by `@` and `**`, convert last. Between the given orders, K(a) =
+(a - 1) D_a is convex and lies below its chords.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from neyman.accounting._samplers import Sampled, check_relation
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.curves import TradeOff, gdp, identity, poisson, rdp
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Interval, Real, exact, exp, expm1, log, ordinary, text
@@ -33,7 +33,7 @@ ODD_MOMENTS = (
     "for every pair of neighbours"
 )
 _MOST_ORDER = 4096
-# Below, squares of 1 / share leave the doubles.
+# For a smaller share, squares of 1 / share leave the doubles.
 _LEAST_SHARE = Fraction(1, 2**500)
 # The least that `rdp` takes.
 _LEAST_DIVERGENCE = Fraction(1, 2**100)
@@ -44,16 +44,21 @@ def poisson_gaussian_rdp(
 ) -> Sampled:
     """Return the Rényi curve of the Poisson-sampled Gaussian at any orders, for add_remove.
 
-        log Σ_k C(a, k) (1 - q)^(a-k) q^k e^(k(k-1)/(2 sigma^2)) / (a - 1) at whole orders a;
+        log Σ_k C(a, k) (1 - q)^(a-k) q^k e^(k(k-1)/(2 sigma^2)) / (a - 1) at integer orders a;
 
-    at others the integral itself. The direction with the record decides, and both are taken.
+    at other orders the integral itself. The result is the larger of both directions; the direction
+    with the record is the larger one.
 
     Args:
-        noise_multiplier: sigma, over the largest record.
+        noise_multiplier: sigma, divided by the largest norm of a record.
         sampling_probability: q, 0 or in [2^-500, 1].
         orders: at least 1/2, one of them at least 1.
 
-    Guarantee: exact, rounded up; to 2^-100 where it is less.
+    Raises:
+        InvalidParameter: if a parameter is out of range.
+
+    Guarantee: exact.
+    Error: rounded up; a value below 2^-100 becomes 2^-100.
     Source: Mironov, Talwar and Zhang (2019), "Rényi differential privacy of the sampled Gaussian
         mechanism".
 
@@ -67,7 +72,7 @@ def poisson_gaussian_rdp(
     asked = [exact(order, "order") for order in orders]
     values = f.renyi(np.asarray([float(order) for order in asked]))
     if q > 0:
-        # Squares of both parameters can vanish in the doubles.
+        # Squares of both parameters can underflow.
         values = np.maximum(values, float(_LEAST_DIVERGENCE))
     return _statement(asked, values, f"{f}", "add_remove")
 
@@ -75,26 +80,26 @@ def poisson_gaussian_rdp(
 def poisson_rdp(
     f: TradeOff, *, sampling_probability: Real, orders: Sequence[int], assume: str | None = None
 ) -> Sampled:
-    """Return the Rényi curve of any mechanism on a Poisson sample, at whole orders, for add_remove.
+    """Return the Rényi curve of a mechanism on a Poisson sample, at integer orders, for add_remove.
 
         log( (1-q)^(a-1) (a q - q + 1) + C(a, 2) q^2 (1-q)^(a-2) e^(D_2)
              + 3 Σ_(j>=3) C(a, j) q^j (1-q)^(a-j) e^((j-1) D_j) ) / (a - 1)
 
-    and never more than without sampling. Under `ODD_MOMENTS` the 3 is a 1: then the direction with
-    the record decides, and the bound is exact for it.
+    and never more than without sampling. Under `ODD_MOMENTS` the factor 3 is 1. Then the direction
+    with the record is the larger one, and the bound is exact for it.
 
     Args:
-        f: the guarantee on the sample for one record added or removed; its divergences of orders 2
-            to the largest one are read, in both directions.
+        f: the guarantee on the sample for one record added or removed. The bound uses its
+            divergences of orders 2 to the largest one, in both directions.
         sampling_probability: q, 0 or in [2^-500, 1].
-        orders: whole numbers in [2, 4096].
+        orders: ints in [2, 4096].
         assume: None, or `ODD_MOMENTS`, which is then recorded among the assumptions. It is known
-            of Gaussian and of Laplace noise and of randomized response.
+            for Gaussian and Laplace noise and for randomised response.
 
     Guarantee: an upper bound, by the theorem as published; it is not proved again here.
 
     Raises:
-        InvalidParameter: if a parameter is outside, or no order has a finite bound.
+        InvalidParameter: if a parameter is out of range, or no order has a finite bound.
         RelationMismatch: if f is proved for replace_one.
 
     Source: Zhu and Wang (2019), "Poisson subsampled Rényi differential privacy": the general upper
@@ -116,8 +121,8 @@ def poisson_rdp(
     divergence = _divergences(f, max(asked))
     assumptions = () if assume is None else (assume,)
     if q in (0, 1):
-        whole = divergence if q else np.zeros_like(divergence)
-        return _statement(asked, whole[np.asarray(asked)], f"{f}", "add_remove", assumptions)
+        trivial = divergence if q else np.zeros_like(divergence)
+        return _statement(asked, trivial[np.asarray(asked)], f"{f}", "add_remove", assumptions)
     factor = log(3.0) if assume is None else 0.0
     values = [_zhu_wang(a, q, divergence, factor) for a in asked]
     return _statement(asked, np.asarray(values), f"{f}", "add_remove", assumptions)
@@ -135,16 +140,16 @@ def without_replacement_rdp(
     sampling.
 
     Args:
-        f: the guarantee on the batch for one record replaced; its divergences of orders 2 to the
-            largest one and of infinity are read, in both directions.
-        records: n, how many there are; public.
+        f: the guarantee on the batch for one record replaced. The bound uses its divergences of
+            orders 2 to the largest one and of infinity, in both directions.
+        records: n, the number of records; public.
         batch: how many are drawn, at most n, and at least 2^-500 n.
-        orders: whole numbers in [2, 4096].
+        orders: ints in [2, 4096].
 
     Guarantee: an upper bound, by the theorem as published; it is not proved again here.
 
     Raises:
-        InvalidParameter: if a parameter is outside, or no order has a finite bound.
+        InvalidParameter: if a parameter is out of range, or no order has a finite bound.
         RelationMismatch: if f is proved for add_remove.
 
     Source: Wang, Balle and Kasiviswanathan (2019), "Subsampled Rényi differential privacy and
@@ -154,7 +159,7 @@ def without_replacement_rdp(
     >>> f"{step.curve.renyi(2):.3e}, {step.neighbors}"
     '5.435e-04, replace_one'
     """
-    n, m = whole_number(records, "records", least=1), whole_number(batch, "batch", least=1)
+    n, m = whole("records", records, 1), whole("batch", batch, 1)
     if not m <= n:
         raise InvalidParameter(f"batch must be from 1 to the number of records, {n}; got {m}")
     check_relation(f, "replace_one", "sampling without replacement")
@@ -167,9 +172,9 @@ def without_replacement_rdp(
 
 
 def _share(value: Fraction, name: str) -> Fraction:
-    """Return 0, 1 or a number between that is far from both; a larger share loses more."""
+    """Return 0, 1 or a number that is far from both; a larger share has a larger loss."""
     if not 0 <= value <= 1:
-        raise InvalidParameter(f"{name}={text(value)} leaves [0, 1]; write a probability")
+        raise InvalidParameter(f"{name} must be in [0, 1]; got {text(value)}")
     if 0 < value < _LEAST_SHARE:
         bits = value.numerator.bit_length() - value.denominator.bit_length()
         raise InvalidParameter(
@@ -179,7 +184,7 @@ def _share(value: Fraction, name: str) -> Fraction:
 
 
 def _whole_orders(orders: Sequence[int]) -> list[int]:
-    asked = sorted({whole_number(order, "order", least=2) for order in orders})
+    asked = sorted({whole("order", order, 2) for order in orders})
     if not asked or asked[-1] > _MOST_ORDER:
         raise InvalidParameter(
             f"orders must be whole numbers from 2 to {_MOST_ORDER}, at least one; got {orders!r}"
@@ -188,13 +193,13 @@ def _whole_orders(orders: Sequence[int]) -> list[int]:
 
 
 def _divergences(f: TradeOff, most: int) -> Array:
-    """Return D_j at index j, from 2 to the largest order; 0 of perfect privacy only."""
+    """Return D_j at index j, from 2 to the largest order; 0 only for perfect privacy."""
     least = 0.0 if f == identity() else float(_LEAST_DIVERGENCE)
     return np.concatenate([np.zeros(2), np.maximum(f.renyi(np.arange(2.0, most + 1)), least)])
 
 
 def _zhu_wang(a: int, q: Fraction, divergence: Array, factor: Operand) -> float:
-    """The masses of all j add up to 1, so that the sum is 1 and terms of one sign."""
+    """The masses of all j add up to 1, so the sum is 1 and terms of one sign."""
     j = np.arange(2.0, a + 1)
     k = Interval.exactly(divergence[2 : a + 1]) * (j - 1) + interval(factor) * np.where(
         j > 2, 1.0, 0.0
@@ -214,9 +219,9 @@ def _wang(a: int, share: Fraction, divergence: Array, largest: float) -> float:
 
 
 def _capped(terms: Interval, a: int, divergence: Array) -> float:
-    """Return log(1 + Σ e^term) / (a - 1) rounded up, at most what no sampling gives.
+    """Return log(1 + Σ e^term) / (a - 1) rounded up, at most the value without sampling.
 
-    It is 0 only where that is: a small sum may have vanished in the doubles.
+    It is 0 only if that value is 0, because a small sum may have underflowed.
     """
     top = float(np.max(terms.upper))
     if not np.isfinite(top):

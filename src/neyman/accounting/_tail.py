@@ -1,4 +1,4 @@
-"""How much of a release's tail is charged to delta, so that the rest of it costs little."""
+"""How much of a release's tail to charge to delta, so that the rest costs little."""
 
 import math
 from collections.abc import Callable
@@ -16,19 +16,19 @@ __all__ = ["Tail", "cheapest_tail", "failure_within"]
 _MOST: Final = 320
 _STEPS_PER_HALF: Final = 16
 _FOUR_DIGITS: Final = Context(prec=4, rounding=ROUND_FLOOR)
-# More trials by interpolation than this, and what is left is halved.
+# After this many trials by interpolation, bisection.
 _INTERPOLATED: Final = 4
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """A release seen as a guarantee ⊗ f_{0,failure}.
+    """A release as a guarantee ⊗ f_{0,failure}.
 
     Attributes:
-        failure: charged to delta for it.
-        cost: charged for the rest, in the account's unit.
-        share: the larger of the two shares of all that may be spent.
+        failure: the charge to delta.
+        cost: the charge for the rest, in the account's unit.
+        share: the larger of the shares that they take of the two accounts.
     """
 
     failure: Fraction
@@ -43,26 +43,27 @@ def cheapest_tail(
 ) -> Tail | None:
     """Return the tail with the least max(cost / capacity, (failure + failed) / delta).
 
-    A larger tail costs more of delta and less of the account, so the best is where the two cross.
-    They are compared at few of the 321 tails: next to the one at which they would cross if the cost
-    were what it was at the last.
+    A larger tail costs more delta and less of the account, so the best one is where the two shares
+    cross. Only a few of the 321 tails are tried. Each trial is next to the tail at which the shares
+    would cross if the cost stayed the same as in the last trial.
 
     Args:
-        cost_beside: what the release costs beside a tail, a probability; None if it cannot.
+        cost_beside: a function from a tail, a probability, to the cost of the release beside it;
+            None if it cannot be charged.
         most: capacity of the account, and the delta that was set aside.
-        known: what the release costs without a tail, None if it cannot; and the delta that it
-            costs anyway.
+        known: the cost of the release without a tail, or None if there is none; and the delta that
+            it costs in any case.
 
     Returns:
-        None where no tail helps by at least one part in a hundred, which saves most releases all
-        trials but one.
+        The tail; None if no tail saves at least one part in a hundred. For most releases, one trial
+            shows that.
     """
     (capacity, delta), (whole, failed) = most, known
     limit = None if whole is None else max(whole / capacity, failed / delta) * Fraction(99, 100)
     tried: dict[int, Tail] = {}
 
     def deficit(k: int) -> Fraction | None:
-        """Return by how much the account's share exceeds delta's; None where it is infinite."""
+        """Return by how much the account's share exceeds delta's; None if it is infinite."""
         failure = _tail(delta, k)
         cost = _tried(cost_beside, failure)
         if cost is None:
@@ -95,7 +96,7 @@ def cheapest_tail(
 
 
 def failure_within(probability: Fraction) -> float:
-    """Return a double that is at most a probability, itself and as the decimal it prints as."""
+    """Return a double that is at most a probability, also as the decimal that it prints as."""
     near = standing(probability)[0]
     return near if Fraction(near) <= probability else math.nextafter(near, 0.0)
 
@@ -113,19 +114,19 @@ def _tried(cost_beside: Callable[[float], Fraction | None], failure: Fraction) -
     try:
         return cost_beside(failure_within(failure))
     except UnsupportedComposition:
-        # What is charged whole today needs no profile, and some have none.
+        # Some curves have no profile; they are charged without a tail.
         return None
 
 
 def _before(share: Fraction) -> int:
-    """Return the first k whose tail takes no larger share of delta; none is worth more."""
+    """Return the first k whose tail takes at most this share of delta; others are not worth it."""
     if share <= 0:
         return _MOST + 1
     return max(0, math.ceil(-_STEPS_PER_HALF * math.log2(share)))
 
 
 def _next(low: int, high: int, near: Fraction | None) -> int:
-    """Return the next k to try: beside the expected crossing, or the middle of what is left."""
+    """Return the next k to try: next to the expected crossing, or the middle of the open range."""
     if near is None:
         return (low + high) // 2
     if near <= 0:

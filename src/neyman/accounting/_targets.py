@@ -1,4 +1,4 @@
-"""What a guarantee may be asked to reach, and how far a curve is from it."""
+"""Targets for a guarantee, and the margin by which a curve meets or misses them."""
 
 import math
 from abc import ABC, abstractmethod
@@ -16,7 +16,6 @@ from neyman.numerics import (
     Bracket,
     Interval,
     Real,
-    around,
     exact,
     log,
     ndtri,
@@ -37,17 +36,17 @@ __all__ = [
     "below",
 ]
 
-# A sign for what its own rounding would call zero.
+# Keeps the sign of a margin that rounds to zero.
 _LEAST = 5e-324
 
 
 class Room(NamedTuple):
-    """Bounds of the signed distance that is left to a target, on a scale made for root finding.
+    """The margin to a target, with proved bounds, on a scale suited to root finding.
 
     Attributes:
-        lower: proved.
-        upper: proved.
-        guess: where a root finder may believe it; its sign says whether the target is met.
+        lower: a proved lower bound.
+        upper: a proved upper bound.
+        guess: the value for root finding; its sign says whether the target is met.
     """
 
     lower: float
@@ -66,22 +65,22 @@ class Room(NamedTuple):
 
 
 class Target(ABC):
-    """A demand on a guarantee. More privacy gives more room, and room >= 0 means that it is met."""
+    """A requirement on a guarantee: more privacy gives a larger margin, and 0 or more meets it."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
-        """Numbers as people write them."""
+        """Return the target as people write it."""
         found = ((name, getattr(self, name)) for name in self.__slots__)
         words = (f"{name}={text(v) if isinstance(v, Fraction) else v}" for name, v in found)
         return f"{type(self).__name__}({', '.join(words)})"
 
     @abstractmethod
     def room(self, curve: TradeOff) -> Room:
-        """Return how far the curve is on the safe side, from both sides.
+        """Return the margin by which the curve meets the target, with its bounds.
 
         Raises:
-            NotCertified: if the curve gives estimates only.
+            NotCertified: if the curve gives only estimates.
         """
 
 
@@ -91,19 +90,22 @@ class Target(ABC):
 class EpsilonDelta(Target):
     """delta_f(epsilon) <= delta: (epsilon, delta)-DP.
 
-    Room: log(-log delta_f(epsilon)) - log(-log delta), nearly straight in the logarithm of the
-    noise; for delta = 0, the logarithm of epsilon over the largest loss.
+    Margin: log(-log delta_f(epsilon)) - log(-log delta), nearly linear in the logarithm of the
+    noise; for delta = 0, the logarithm of epsilon divided by the largest loss.
 
     Args:
         epsilon: at least 0; positive if delta is 0.
         delta: in [0, 1).
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
     """
 
     epsilon: Real
     delta: Real
 
     def __post_init__(self) -> None:
-        """Refuse what is always or never met."""
+        """Refuse a target that is always or never met."""
         epsilon, delta = exact(self.epsilon, "epsilon"), exact(self.delta, "delta")
         if epsilon < 0 or not 0 <= delta < 1 or epsilon == delta == 0:
             raise InvalidParameter(
@@ -130,18 +132,21 @@ class EpsilonDelta(Target):
 class MuSlack(Target):
     """f >= G_mu ⊗ f_{0,slack}: mu-GDP outside an event of probability `slack`.
 
-    Room: log mu - log mu_f(slack), as wide as the bracket of that view (1e-10 to 1e-6).
+    Margin: log mu - log mu_f(slack), with the width of the bracket of that view (1e-10 to 1e-6).
 
     Args:
         mu: positive.
         slack: in [0, 1).
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
     """
 
     mu: Real
     slack: Real
 
     def __post_init__(self) -> None:
-        """Refuse what is always or never met."""
+        """Refuse a target that is always or never met."""
         if exact(self.mu, "mu") <= 0 or not 0 <= exact(self.slack, "slack") < 1:
             raise InvalidParameter(
                 f"mu must be positive and slack in [0, 1); got mu={self.mu}, slack={self.slack}"
@@ -159,16 +164,19 @@ class MuSlack(Target):
 class Advantage(Target):
     """max over attacks of (true - false positive rate) <= value.
 
-    Room: in the logarithm of the mu that has this advantage.
+    Margin: in the logarithm of the mu that has this advantage.
 
     Args:
         value: in (0, 1).
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
     """
 
     value: Real
 
     def __post_init__(self) -> None:
-        """Refuse what is always or never met."""
+        """Refuse a target that is always or never met."""
         _inside(self.value, "advantage")
 
     @override
@@ -183,20 +191,23 @@ class Advantage(Target):
 @final
 @dataclass(frozen=True, slots=True)
 class TprAtFpr(Target):
-    """1 - f(fpr) <= tpr: an attack that accuses `fpr` of the absent finds at most `tpr`.
+    """1 - f(fpr) <= tpr: an attack with false positive rate `fpr` has true positive rate <= `tpr`.
 
-    Room: in the logarithm of the mu that has this power.
+    Margin: in the logarithm of the mu that has this power.
 
     Args:
         tpr: in (fpr, 1).
         fpr: in (0, 1).
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
     """
 
     tpr: Real
     fpr: Real
 
     def __post_init__(self) -> None:
-        """Refuse what is always or never met."""
+        """Refuse a target that is always or never met."""
         _inside(self.fpr, "fpr")
         _inside(self.tpr, "tpr")
         if exact(self.tpr, "tpr") <= exact(self.fpr, "fpr"):
@@ -218,20 +229,23 @@ class TprAtFpr(Target):
 @final
 @dataclass(frozen=True, slots=True)
 class BayesError(Target):
-    """Whoever guesses, with this prior, errs with probability at least `error`.
+    """Every guess about membership, with this prior, is wrong with probability at least `error`.
 
-    Room: in the logarithm of what looking gains over guessing the likelier side.
+    Margin: in the logarithm of the gain over always guessing the likelier side.
 
     Args:
         error: positive, below min(prior, 1 - prior).
         prior: in (0, 1).
+
+    Raises:
+        InvalidParameter: if a parameter is out of range.
     """
 
     error: Real
     prior: Real
 
     def __post_init__(self) -> None:
-        """Refuse what is always or never met."""
+        """Refuse a target that is always or never met."""
         _inside(self.prior, "prior")
         prior, error = exact(self.prior, "prior"), exact(self.error, "error")
         if not 0 < error < min(prior, 1 - prior):
@@ -243,7 +257,7 @@ class BayesError(Target):
 
     @override
     def room(self, curve: TradeOff) -> Room:
-        prior, (down, up) = float(self.prior), map(float, around(float(self.error)))
+        prior, (down, up) = float(self.prior), map(float, Interval.decimal(float(self.error)))
         blind = min(prior, 1 - prior)
         least, most = curve.bayes_error(prior, bracket=True)
         return _decided(
@@ -264,13 +278,13 @@ def _log(value: float) -> float:
 
 
 def _known(lower: float, upper: float) -> Room:
-    """Return the bounds; what infinities leave open is open."""
+    """Return the bounds, with an infinite bound in place of nan."""
     least = -math.inf if math.isnan(lower) else lower
     return Room(least, math.inf if math.isnan(upper) else upper, least)
 
 
 def _decided(lower: float, upper: float, *, met: bool, missed: bool) -> Room:
-    """Return bounds whose signs are those of an exact comparison, whatever a logarithm rounds."""
+    """Return bounds with the signs of an exact comparison, whatever the rounding of a logarithm."""
     room = _known(lower, upper)
     least = max(room.lower, 0.0) if met else min(room.lower, -_LEAST)
     most = min(room.upper, -_LEAST) if missed else max(room.upper, 0.0)
@@ -278,9 +292,9 @@ def _decided(lower: float, upper: float, *, met: bool, missed: bool) -> Room:
 
 
 def below(bounds: Bracket, goal: float, scale: Callable[[float], float] = float) -> Room:
-    """Return log(scale(goal)) - log(scale(loss)), for a loss that shall be at most `goal`."""
+    """Return log(scale(goal)) - log(scale(loss)), for a loss that must be at most `goal`."""
     least, most = float(bounds.lower), float(bounds.upper)
-    down, up = float(around(goal).lower), float(around(goal).upper)
+    down, up = float(Interval.decimal(goal).lower), float(Interval.decimal(goal).upper)
     return _decided(
         _log(scale(down)) - _log(scale(most)),
         _log(scale(up)) - _log(scale(least)),

@@ -1,4 +1,4 @@
-"""Strategies that treat all steps alike: the same coefficients from each step on."""
+"""Strategies that treat all steps alike: each step has the same coefficients."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from neyman.accounting._correlated_noise import CorrelatedNoise, Row, counted
 from neyman.accounting._participation import Participation, shifted, toeplitz
 from neyman.accounting._series import error_of
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array
 from neyman.overriding import override
@@ -28,7 +28,7 @@ class _Shifts(CorrelatedNoise):
     @property
     @abstractmethod
     def coefficients(self) -> Array:
-        """c_0, c_1, ..., one for each step; none is smaller than the exact one."""
+        """c_0, c_1, ..., one for each step; none is below the exact value."""
 
     @property
     @override
@@ -37,7 +37,7 @@ class _Shifts(CorrelatedNoise):
 
     @property
     def matrix(self) -> Array:
-        """C, written out: steps x steps."""
+        """C as a matrix, steps x steps."""
         return toeplitz(self.coefficients)
 
     @override
@@ -57,13 +57,14 @@ class _Shifts(CorrelatedNoise):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class ToeplitzStrategy(_Shifts):
-    """C_(t,s) = c_(t-s): the doubles in `coefficients`, exactly.
+    """C_(t,s) = c_(t-s): exactly the doubles in `coefficients`.
 
     Args:
         coefficients: c_0 > 0, then non-negative ones, one for each step.
 
     Raises:
-        InvalidParameter: if they are not so, or outside [2^-100, 2^100] where they are not 0.
+        InvalidParameter: if they are not like this, or if a non-zero one is outside [2^-100,
+            2^100].
 
     >>> from neyman.accounting import MinimumSeparation
     >>> twice = MinimumSeparation(separation=2, times=2)
@@ -74,7 +75,7 @@ class ToeplitzStrategy(_Shifts):
     _coefficients: Array
 
     def __init__(self, coefficients: Sequence[float] | Array) -> None:
-        """Take a copy that cannot be changed, and refuse what is no strategy."""
+        """Take a read-only copy, and refuse coefficients that are not a strategy."""
         first: Array = np.array(coefficients, dtype=np.float64)
         if first.ndim != 1 or not 1 <= first.size <= _MOST_STEPS:
             raise InvalidParameter(
@@ -101,7 +102,7 @@ class ToeplitzStrategy(_Shifts):
 
     @override
     def correlated(self, noise: Iterable[Row]) -> Iterator[Row]:
-        """Yield the rows of C^-1 Z; keeps as many rows as there are bands, less one."""
+        """Yield the rows of C^-1 Z; keeps one row fewer than there are bands."""
         first = self._coefficients[: self.bands].tolist()
         past: list[Row] = []
         for fresh in counted(noise, self.steps):
@@ -118,17 +119,18 @@ class ToeplitzStrategy(_Shifts):
 class BufferedStrategy(_Shifts):
     """c_0 = 1, c_k = sum over i of weight_i decay_i^(k-1): a buffered linear Toeplitz matrix.
 
-    Its noise needs one buffer of a gradient's shape for each weight, however many steps.
+    Its noise needs one buffer with the shape of a gradient for each weight, for any number of
+    steps.
 
     Attributes:
         length: steps.
-        weights: non-negative, of sum at most 1, so that coefficients fall.
-        decays: as many, in [0, 1).
+        weights: non-negative, with a sum of at most 1, so that coefficients decrease.
+        decays: as many as weights, in [0, 1).
 
-    Guarantee: exact weights and decays are the doubles; the coefficients are rounded up.
+    Guarantee: weights and decays are exactly the doubles; the coefficients are rounded up.
 
     Raises:
-        InvalidParameter: if a parameter is outside.
+        InvalidParameter: if a parameter is out of range.
 
     Source: McMahan, Xu and Zhang (2024), "A hassle-free algorithm for strong differential privacy
         in federated learning systems"; Dvijotham, McMahan, Pillutla, Steinke and Thakurta (2024).
@@ -142,9 +144,8 @@ class BufferedStrategy(_Shifts):
     decays: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what does not fall."""
-        if whole_number(self.length, "length", least=1) > _MOST_STEPS:
-            raise InvalidParameter(f"length must be at most {_MOST_STEPS}; got {self.length}")
+        """Refuse parameters whose coefficients do not decrease."""
+        whole("length", self.length, 1, _MOST_STEPS)
         weights, decays = tuple(map(float, self.weights)), tuple(map(float, self.decays))
         if not 1 <= len(weights) == len(decays) <= _MOST_BUFFERS:
             raise InvalidParameter(
@@ -171,7 +172,7 @@ class BufferedStrategy(_Shifts):
         found = np.ones(self.length)
         powers = np.tile(np.asarray(self.decays), (max(self.length - 1, 1), 1))
         powers[0] = self.weights
-        # Products and sums of k + buffers positive terms err by as many 2^-53, relatively.
+        # Sums and products of k + buffers positive terms err, relatively, by (k + buffers) 2^-53.
         terms = np.cumprod(powers, axis=0).sum(axis=1)[: self.length - 1]
         count = np.arange(self.length - 1) + len(self.weights) + 4
         found[1:] = terms * (1 + count * 2.0**-52) + 2.0**-900
@@ -192,14 +193,19 @@ class BufferedStrategy(_Shifts):
 
 def _square_root(steps: int) -> Array:
     """Return the coefficients of (1 - x)^(-1/2): c_0 = 1, c_k = c_(k-1) (2k - 1) / (2k)."""
-    if whole_number(steps, "steps", least=1) > _MOST_STEPS:
-        raise InvalidParameter(f"steps must be at most {_MOST_STEPS}; got {steps}")
+    whole("steps", steps, 1, _MOST_STEPS)
     k = np.arange(1, steps, dtype=np.float64)
     return np.append(1.0, np.cumprod((2 * k - 1) / (2 * k)))
 
 
 def square_root_strategy(steps: int) -> ToeplitzStrategy:
     """Return the square root of the prefix sums: Toeplitz, coefficients of (1 - x)^(-1/2).
+
+    Args:
+        steps: from 1 to 2^20.
+
+    Raises:
+        InvalidParameter: if `steps` is out of range.
 
     Source: Henzinger, Upadhyay and Upadhyay (2023), "Almost tight error bounds on differentially
         private continual counting"; Fichtenberger, Henzinger and Upadhyay (2023).
@@ -214,7 +220,16 @@ def square_root_strategy(steps: int) -> ToeplitzStrategy:
 
 
 def banded_strategy(steps: int, bands: int) -> ToeplitzStrategy:
-    """Return the same with its first bands only: steps `bands` apart do not share a measurement.
+    """Return the square root of the prefix sums, cut off after its first bands.
+
+    Steps that are at least `bands` apart share no measurement.
+
+    Args:
+        steps: from 1 to 2^20.
+        bands: from 1 to `steps`.
+
+    Raises:
+        InvalidParameter: if a size is out of range.
 
     Source: Choquette-Choo, Ganesh, McKenna, McMahan, Rush, Thakurta and Xu (2023); Kalinin and
         Lampert (2024), "Banded square root matrix factorization".
@@ -223,7 +238,6 @@ def banded_strategy(steps: int, bands: int) -> ToeplitzStrategy:
     True
     """
     first = _square_root(steps)
-    if whole_number(bands, "bands", least=1) > steps:
-        raise InvalidParameter(f"bands must be at most the number of steps, {steps}; got {bands}")
+    whole("bands", bands, 1, steps)
     first[bands:] = 0
     return ToeplitzStrategy(first)

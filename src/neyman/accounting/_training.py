@@ -1,4 +1,4 @@
-"""What noisy gradient descent costs."""
+"""The privacy cost of noisy gradient descent."""
 
 import operator
 from fractions import Fraction
@@ -26,20 +26,20 @@ def dp_sgd(
 
         poisson(gdp(1 / noise_multiplier), sampling_probability) ** steps
 
-    and `poisson_replace` in its place for one record replaced.
+    For one record replaced, `poisson_replace` takes the place of `poisson`.
 
     Args:
-        noise_multiplier: standard deviation of the noise on the summed gradients, over the norm
-            that each record's gradient is clipped to; positive.
-        sampling_probability: with which each record enters a step, on its own; in [0, 1].
-        steps: how many are taken; an int of at least 0.
+        noise_multiplier: standard deviation of the noise on the summed gradients, divided by the
+            clipping norm of each record's gradient; positive.
+        sampling_probability: the probability in [0, 1] that a record enters a step, independently
+            of the others.
+        steps: the number of steps; an int of at least 0.
         neighbors: "add_remove", or "replace_one": one record's gradient is exchanged for another.
 
-    Guarantee: holds for every step's parameters together, chosen adaptively; not for shuffled
-        batches.
+    Guarantee: for every step's parameters together, chosen adaptively; not for shuffled batches.
 
     Raises:
-        InvalidParameter: if a parameter is outside.
+        InvalidParameter: if a parameter is out of range.
 
     Source: Abadi et al. (2016), "Deep learning with differential privacy"; Dong, Roth and Su
         (2022), theorem 4.2 for the sampling; Lebeda, Regehr, Kamath and Steinke (2024) for one

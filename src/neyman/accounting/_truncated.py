@@ -1,4 +1,4 @@
-"""Poisson samples that are cut off at a largest size."""
+"""Poisson samples with a largest size."""
 
 import math
 from collections import defaultdict
@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from neyman.accounting._samplers import drawn_without_replacement
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.curves import (
     TradeOff,
     approx_dp,
@@ -29,9 +29,9 @@ __all__ = ["Dropped", "truncated_poisson", "truncated_poisson_places"]
 
 Dropped: TypeAlias = Literal["at_random", "by_any_rule"]
 
-# Chances below it count as this much.
+# Smaller probabilities count as this.
 _LEAST = Fraction(2) ** -900
-# Standard deviations, and counts, on each side of the mean that are summed one by one.
+# Masses within this many standard deviations plus counts of the mean are summed one by one.
 _SPREADS, _COUNTS = 40, 400
 
 
@@ -44,29 +44,29 @@ def truncated_poisson(
     neighbors: str,
     dropped: Dropped,
 ) -> TradeOff:
-    """Return f on a Poisson sample, of which `most` records are taken where more were sampled.
+    """Return f on a Poisson sample that is cut to `most` records if it is larger.
 
-    Dropped at random: whether `most` of the other records were sampled is shown, which has the
-    chance w. If not, the step is Poisson's. If so, the one record takes the place of another with
-    the chance r, and the sum moves twice:
+    Dropped at random: assume that an attacker knows whether `most` of the other records were
+    sampled, which has probability w. If not, the step is Poisson's. If so, the one record takes the
+    place of another with probability r, and the sum moves twice:
 
         (1 - w) f_p + w (f of one record replaced)_r,   r = E[p most/(K + 1) | K >= most]
 
-    as slopes match, K of Binomial(records - 1, p) the others sampled. By any rule, that may depend
-    on the data too: everything is lost with the chance w.
+    where slopes match, K of Binomial(records - 1, p) the others sampled. Dropped by any rule, which
+    may depend on the data: everything is lost with probability w.
 
     Args:
         f: the guarantee on the batch, for one record added or removed.
-        sampling_probability: p in (0, 1], of each record by itself.
+        sampling_probability: p in (0, 1], of each record independently.
         most: the largest size of a batch.
-        records: of the larger of two datasets that differ by one record, of each if one is
-            replaced; public. A record that is added to n makes it n + 1.
+        records: the number of records, public: of the larger of two datasets that differ by one
+            record, or of each if one is replaced. A record that is added to n makes it n + 1.
         neighbors: "add_remove" or "replace_one".
         dropped: "at_random", a uniform choice of `most` of the sample; or "by_any_rule".
 
-    Guarantee: exact where no batch is cut off, or each one is. Else a bound: `answer.of` is
-        "class", and the other end is what is lost where all other records add nothing.
-    Error: chances to some 1e-13, relatively; what is not known of them counts as the worse case.
+    Guarantee: exact if no batch is cut, or if each one is. Otherwise a bound: `answer.of` is
+        "class", and the other end is the loss if all other records add nothing.
+    Error: probabilities are known to about 1e-13, relatively, and rounded to the worse side.
 
     Raises:
         InvalidParameter: if a size, the probability, the relation or the rule makes no sense.
@@ -84,9 +84,9 @@ def truncated_poisson(
     '3.9135'
     """
     p = exact(sampling_probability, "sampling_probability")
-    n, size = whole_number(records, "records", least=1), whole_number(most, "most", least=1)
+    n, size = whole("records", records, 1), whole("most", most, 1)
     if not 0 < p <= 1:
-        raise InvalidParameter(f"sampling_probability={text(p)} leaves (0, 1]; write a probability")
+        raise InvalidParameter(f"sampling_probability must be above 0 and at most 1; got {text(p)}")
     if dropped not in ("at_random", "by_any_rule"):
         raise InvalidParameter(
             f"dropped={dropped!r} must be a rule that is known; write 'at_random' or 'by_any_rule'"
@@ -106,7 +106,7 @@ def truncated_poisson(
     if p == 1:
         fixed = drawn_without_replacement if swapped else poisson
         return fixed(moved, Fraction(size, n))
-    # The one record is sampled and kept, and the batch is full.
+    # The probability that the one record is sampled and kept while the batch is full.
     share = p * Fraction(size, size + 1)
     if low:
         share = min(share, _chance(n, size + 1, p)[1] * size / (n * low))
@@ -116,7 +116,7 @@ def truncated_poisson(
     weights[sampled(moved, share)] += low
     weights[sampled(moved, p)] += high - low
     used = {curve: weight for curve, weight in weights.items() if weight}
-    # The chance that the one record is in the batch.
+    # The probability that the one record is in the batch.
     least = p * (1 - high) + Fraction(size, n) * _chance(n, size + 1, p)[0]
     return dominated_by(
         mixture(list(used.values()), list(used)), attained=sampling(f, floor_float(least))
@@ -126,27 +126,28 @@ def truncated_poisson(
 def truncated_poisson_places(
     f: TradeOff, *, sampling_probability: Real, most: int, places: int
 ) -> TradeOff:
-    """Return f on a truncated Poisson sample of places, of which one is filled or empty.
+    """Return f on a truncated Poisson sample of places, one of which is filled or empty.
 
-    A sample is of a public number of places, filled or not, and of one of more than `most` places
-    a uniform choice is taken; an empty place takes up room and gives nothing. So the choice does
-    not depend on the data, and all of it but the one place can be shown: if fewer than most - 1
-    others are in the batch, the one is with the chance p; if most - 1 are, with the chance
+    The sample is taken from a public number of places, filled or not. If it has more than `most`
+    places, a uniform choice of them is kept. An empty place counts towards `most` and contributes
+    nothing. So the choice does not depend on the data, and an attacker may know all of it except
+    the one place. If fewer than most - 1 others are in the batch, the one is in it with probability
+    p. If most - 1 are, it is in with probability
 
         r = a/(a + b),    a = most/n P(Binomial(n, p) >= most),
                           b = (1 - p) P(Binomial(n - 1, p) = most - 1)
 
-    and if all `most` are, it is not. That is a mixture of f_p, f_r and nothing lost.
+    and if all `most` are, it is not. The guarantee is a mixture of f_p, f_r and no loss.
 
     Args:
         f: the guarantee on the batch, for one record added or removed.
-        sampling_probability: p in (0, 1], of each place by itself.
+        sampling_probability: p in (0, 1], of each place independently.
         most: the largest size of a batch.
         places: n; public, and the same for both of two neighbours.
 
-    Guarantee: exact where no batch is cut off. Else a bound: `answer.of` is "class", and the other
-        end is what is lost where all other places are empty.
-    Error: chances to some 1e-13, relatively; what is not known of them counts as the worse case.
+    Guarantee: exact if no batch is cut. Otherwise a bound: `answer.of` is "class", and the other
+        end is the loss if all other places are empty.
+    Error: probabilities are known to about 1e-13, relatively, and rounded to the worse side.
 
     Raises:
         InvalidParameter: if a size or the probability makes no sense.
@@ -159,9 +160,9 @@ def truncated_poisson_places(
     '0.8775'
     """
     p = exact(sampling_probability, "sampling_probability")
-    n, size = whole_number(places, "places", least=1), whole_number(most, "most", least=1)
+    n, size = whole("places", places, 1), whole("most", most, 1)
     if not 0 < p <= 1:
-        raise InvalidParameter(f"sampling_probability={text(p)} leaves (0, 1]; write a probability")
+        raise InvalidParameter(f"sampling_probability must be above 0 and at most 1; got {text(p)}")
     plain = poisson(f, p)
     if size >= n:
         return plain
@@ -169,7 +170,7 @@ def truncated_poisson_places(
     out_low, out_high = _mass(n - 1, size - 1, p)
     beside = in_full[0] + (1 - p) * out_low, in_full[1] + (1 - p) * out_high
     fewer = 1 - _chance(n - 1, size - 1, p)[0]
-    # Upwards: what is given to f_r in excess is taken from f_p, and that of f_p from the rest.
+    # Rounded up: any excess of f_r is taken from f_p, and any excess of f_p from the rest.
     share = min(in_full[1] / (in_full[1] + (1 - p) * out_low), Fraction(1))
     heavy = min(beside[1], Fraction(1))
     weights: dict[TradeOff, Fraction] = defaultdict(Fraction)
@@ -184,7 +185,7 @@ def truncated_poisson_places(
 
 
 def _mass(n: int, count: int, p: Fraction) -> tuple[Fraction, Fraction]:
-    """Bracket P(Binomial(n, p) = count)."""
+    """Return bounds of P(Binomial(n, p) = count)."""
     if p == 1:
         return Fraction(count == n), Fraction(count == n)
     mass = exp(log_binomial_mass(np.asarray([float(count)]), n, p, 1 - p).smaller(0))
@@ -192,7 +193,7 @@ def _mass(n: int, count: int, p: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _chance(n: int, size: int, p: Fraction) -> tuple[Fraction, Fraction]:
-    """Bracket P(Binomial(n, p) >= size): masses around the mean, and geometric tails."""
+    """Return bounds of P(Binomial(n, p) >= size): masses around the mean, and geometric tails."""
     if size > n:
         return Fraction(0), Fraction(0)
     if p == 1:
@@ -203,7 +204,7 @@ def _chance(n: int, size: int, p: Fraction) -> tuple[Fraction, Fraction]:
     counts = np.arange(first, last + 1, dtype=np.float64)
     masses = exp(log_binomial_mass(counts, n, p, 1 - p).smaller(0))
     total = masses.total()
-    # Beyond the ends masses fall at least as fast as there, where they fall.
+    # Where masses decrease, they decrease beyond the ends at least as fast as at the ends.
     beyond = Fraction(float(masses.upper[-1])) * _tail(Fraction(n - last) * p, (last + 1) * (1 - p))
     if first > size:
         ahead = _tail(first * (1 - p), (n - first + 1) * p)
@@ -221,7 +222,7 @@ def _tail(over: Fraction, under: Fraction) -> Fraction:
 
 def _all_lost(f: TradeOff, size: int, n: int, p: Fraction) -> UnsupportedComposition:
     return UnsupportedComposition(
-        f"{f} on a Poisson sample of {text(p)} of {n} records cut off at {size} by any rule was "
-        "asked, and what is proved then charges the chance of so large a batch, which is not "
-        f"small. Write a largest size well above {math.ceil(n * p)}, or dropped='at_random'"
+        "with dropped='by_any_rule' the probability of a full batch is charged, so full batches "
+        f"must be rare; got {f} on a Poisson sample of {text(p)} of {n} records, cut off at "
+        f"{size}. Write a largest size well above {math.ceil(n * p)}, or dropped='at_random'"
     )

@@ -15,7 +15,7 @@ _LEAST = Fraction(1, 2**100)
 
 @final
 class ZcdpFilter(Filter):
-    """Rhos add: releases that are rho_i-zCDP with sum rho_i <= rho are rho-zCDP together.
+    """A filter in rho: releases that are rho_i-zCDP with sum rho_i <= rho are rho-zCDP together.
 
     Source: Feldman and Zrnic (2021), "Individual privacy accounting via a Rényi filter", at every
         order; Whitehouse, Ramdas, Rogers and Wu (2023), "Fully-adaptive composition".

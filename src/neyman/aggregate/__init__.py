@@ -1,4 +1,4 @@
-"""What the rooms that see data hand to the door: exact integers with a typed sensitivity."""
+"""Exact integers with a typed sensitivity, between the data and the release."""
 
 from neyman.aggregate._aggregate import (
     Aggregate,

@@ -1,4 +1,4 @@
-"""An exact integer answer that has not been computed yet."""
+"""An exact integer answer that is not computed yet."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ __all__ = ["Aggregate", "Companion", "FoundGroups", "UnknownGroups", "refuse_key
 @final
 @dataclass(frozen=True, slots=True)
 class FoundGroups:
-    """Groups that nobody declared, and their exact integers: private, all of it.
+    """Undeclared groups and their exact integers: all of it is private.
 
     Attributes:
         keys: of each group, a canonical text for each column.
@@ -40,14 +40,15 @@ class FoundGroups:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownGroups:
-    """What is public of groups that nobody declared: all but which there are.
+    """The public part of a question with undeclared groups: everything except which groups exist.
 
     Attributes:
-        parsers: by column, what makes of a key's text the key that people read.
+        parsers: by column, a function from a key's text to the key in the answer.
         width: how many integers a group has.
-        count: which of them counts its rows, and so decides whether it is shown.
+        count: the index of the integer that counts its rows, and so decides whether it is
+            published.
         rows: how many rows of the answer a group has.
-        find: runs the query; called inside the door, after the charge.
+        find: runs the query; called only inside a release, after the charge.
     """
 
     parsers: Mapping[str, Callable[[str], str | int | bool]]
@@ -57,11 +58,11 @@ class UnknownGroups:
     find: Callable[[], FoundGroups] = field(repr=False)
 
     def place(self, key: KeyText) -> tuple[str | int | bool, ...]:
-        """Return where a group comes in the answer: in the order of its keys."""
+        """Return the sort key of a group: groups are in the order of their keys."""
         return tuple(parse(part) for parse, part in zip(self.parsers.values(), key, strict=True))
 
     def columns(self, keys: Sequence[KeyText]) -> Columns:
-        """Return the keys of an answer's groups, a list for each column."""
+        """Return the keys of an answer's groups, as one list for each column."""
         parts = zip(*keys, strict=True) if keys else [()] * len(self.parsers)
         made = {
             name: [parse(text) for text in part]
@@ -73,23 +74,23 @@ class UnknownGroups:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Companion:
-    """Four integers beside a question, which tell what contribution limits and bounds did to it.
+    """Four integers beside a question: the effect of contribution limits and bounds on it.
 
-    They are summed over units, in 1024ths: 1 of a unit that no limit cuts; of one that is cut the
-    part of its rows that is kept, and the part that is lost; and the part of its rows whose values
-    bounds moved. The same statement gives them.
+    They are sums over units, in 1024ths: 1 for a unit that no limit cuts; for a unit that is cut,
+    the share of its rows that is kept, and the share that is lost; and the share of its rows whose
+    values the bounds moved. The question's own statement computes them too.
 
     Attributes:
-        about: equal for questions whose companions are the same integers: of the same rows of one
+        about: equal for questions with the same companion integers: for the same rows of one
             source, counted under the same limits.
-        record: what is public of them, JSON-able: what a unit is called, the limit and what it is
-            of ("rows" or "groups", None where it can cut nothing), the least that is kept of a unit
-            that is cut, and whether there are bounds.
-        sensitivity: of the four integers to one unit: in units of 1 both l1 and l2 squared are 2.
-        digest: of the statement that gives them, as that of a question's own integers.
-        check: as of an `Aggregate`, of that statement.
-        compute: runs the query; returns what its question's own `compute`, or `unknown.find`,
-            gives, and the four integers.
+        record: the public part, for JSON: the name of a unit, the limit and what it counts ("rows"
+            or "groups", None if it can cut nothing), the least that is kept of a unit that is cut,
+            and whether there are bounds.
+        sensitivity: of the four integers to one unit: in units of 1, both l1 and l2 squared are 2.
+        digest: of the statement that computes them, like that of a question's own integers.
+        check: as for an `Aggregate`, of that statement.
+        compute: runs the query. It returns the result of the question's own `compute` or
+            `unknown.find`, and the four integers.
     """
 
     about: str
@@ -105,7 +106,7 @@ class Companion:
         return self.record["of"] is not None or bool(self.record["bounds"])
 
     def after(self, step: Callable[[IntArray], IntArray]) -> "Companion":
-        """Return the same beside a question whose integers are made of this one's."""
+        """Return the companion of a question whose integers are computed from this one's."""
 
         def compute() -> tuple[IntArray, IntArray]:
             found, own = self.compute()
@@ -116,35 +117,34 @@ class Companion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate(Displayed):
-    """An exact integer answer that has not been computed yet, and all that is public about it.
+    """An exact integer answer that is not computed yet, with everything public about it.
 
-    The integers are computed inside the door, after the charge: a query that is refused never
+    The integers are computed inside a release, after the charge. A query that is refused never
     touches the data, and one that has touched the data is always charged
     (docs/decisions/0001-lazy-aggregate.md).
 
     Attributes:
-        query: public record of the question, JSON-able, and the entry's identity. Under
-            "computation" it holds a digest of what makes integers of rows, derived from what will
-            run: two questions whose integers can differ have two records, whatever the rest says.
-        source: which dataset it is asked of. Hidden: a digest of private rows is not public.
-        unit: who is protected, in words.
+        query: public record of the question, for JSON; it identifies the entry. Its "computation"
+            is a digest of the computation from rows to integers, derived from what will run. Two
+            questions whose integers can differ have different records, whatever the rest contains.
+        source: the dataset. Hidden, because a digest of private rows is not public.
+        unit: the privacy unit, in words.
         sensitivity: of the integers to one unit.
         size: how many integers.
-        reading: turns the noisy integers into columns.
-        keys: of the groups, in the order of the integers; put before the reading's columns. Empty
-            where there is one group of all.
-        unknown: the groups, where nobody declared them: `compute` then returns the integers of as
-            many as there are, `size` is 0, and `unknown.find` gives the keys with them.
-        sql: gives the text of the statement that is run, where there is one; public.
-        imagined: rows that stand for the private ones in previews. Public, for no private row has
-            a part in it.
+        reading: converts the noisy integers to columns.
+        keys: of the groups, in the order of the integers; they come before the other columns. Empty
+            if there are no groups.
+        unknown: the undeclared groups, if any. Then `size` is 0, and `unknown.find` returns the
+            keys and the integers of the groups that exist.
+        sql: returns the text of the statement that is run, if there is one; public.
+        imagined: rows for previews in place of the private ones. Public, because they do not depend
+            on private rows.
         compute: runs the query; returns an int64 vector of length `size`.
-        adaptive: the rounds in which noisy sums of the integers are asked for; None where noise is
-            added to the integers themselves.
-        companion: tells what limits and bounds did to the answer, where a unit can have several
-            rows.
-        check: looks once more, before the charge, whether the query can be run as it was built: an
-            engine may have other functions by now. No row is read.
+        adaptive: the rounds that request noisy sums of the integers; None if noise is added to the
+            integers themselves.
+        companion: the effect of limits and bounds on the answer, if a unit can have several rows.
+        check: checks before the charge that the query can still run as it was built, because an
+            engine may have other functions by now. It reads no row.
     """
 
     query: Mapping[str, object]
@@ -163,10 +163,10 @@ class Aggregate(Displayed):
     check: Callable[[], None] = field(default=lambda: None, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a question that protects nobody in words.
+        """Refuse a question without a privacy unit in words.
 
         Raises:
-            InvalidParameter: if the unit is no text, or empty.
+            InvalidParameter: if the unit is not text, or is empty.
         """
         instead = 'who is protected, in the words of the ledger, such as "one patient"'
         check_type("unit", self.unit, str, instead)
@@ -181,16 +181,16 @@ class Aggregate(Displayed):
 
     @property
     def kept(self) -> int:
-        """How many integers are kept of an answer of declared groups."""
+        """How many integers are kept for an answer with declared groups."""
         if self.adaptive is None:
             return self.size
         return self.size // self.adaptive.nodes * self.adaptive.size
 
     def noised(self, integers: IntArray, noise: DrawnNoise) -> IntArray:
-        """Return what is kept of exact integers, with noise.
+        """Return the integers to keep, with noise.
 
         Args:
-            integers: one answer's, or those of several, one after the other along the first axis.
+            integers: exact; of one answer, or of several along the first axis.
             noise: the mechanism.
         """
         if self.adaptive is None:
@@ -199,7 +199,7 @@ class Aggregate(Displayed):
         return made.reshape(*integers.shape[:-1], -1)
 
     def exactly(self, integers: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns of exact integers, read as if noise had happened to be 0.
+        """Return the columns of exact integers, as if all noise were 0.
 
         NOT private: for rows that are made up or public.
         """
@@ -208,27 +208,27 @@ class Aggregate(Displayed):
 
     @property
     def count_weight(self) -> int | None:
-        """How much one row adds to the count that a group is shown by; None of declared groups."""
+        """How much one row adds to the count that selects a group; None for declared groups."""
         if self.unknown is None or self.imagined is None:
             return None
         return round(float(self.imagined.made_up({}).even[self.unknown.count]))
 
 
 def repeated(keys: Columns, rows: int) -> Columns:
-    """Return key columns for answers that have so many rows a group."""
+    """Return key columns for answers with this many rows for each group."""
     made = {name: [key for key in column for _ in range(rows)] for name, column in keys.items()}
     return cast("Columns", made)
 
 
 def refuse_key_names(keys: Iterable[str], names: Collection[str]) -> None:
-    """Refuse key columns that would stand twice in an answer.
+    """Refuse key columns whose names occur twice in an answer.
 
     Args:
-        keys: what they are called.
-        names: what the columns of the reading are called.
+        keys: their names.
+        names: the names of the other columns of the answer.
 
     Raises:
-        InvalidTable: naming the first.
+        InvalidTable: if a name occurs twice; the message gives the first.
     """
     for name in keys:
         if name in names:

@@ -17,13 +17,13 @@ __all__ = ["Countable", "Counter"]
 @final
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """What counts private records at public nodes.
+    """A counter of private records at public nodes.
 
     Attributes:
-        digest: of all that decides which record counts where, derived from what will run.
-        count: gives one count for each place, int64, group by group, the last axis running fastest.
+        digest: of everything that decides which record counts where, derived from what will run.
+        count: returns one count for each node, int64, group by group, with the last axis fastest.
             The data are read when it is called, not before.
-        check: as of an `Aggregate`.
+        check: as for an `Aggregate`.
     """
 
     digest: str
@@ -34,18 +34,18 @@ class Counter:
 class Countable(Protocol):
     """Private records with one or more numbers each, which can be counted at public nodes.
 
-    An array in memory, or columns of a table: whoever asks for a function of the counts need not
-    know which.
+    They are an array in memory or columns of a table. A function of the counts does not depend on
+    which.
     """
 
     @property
     def source(self) -> str:
-        """What stands for the records in the ledger: the `source` of an `Aggregate`."""
+        """The name of the records in the ledger: the `source` of an `Aggregate`."""
         ...
 
     @property
     def unit(self) -> str:
-        """Who is protected, in words."""
+        """The privacy unit, in words."""
         ...
 
     @property
@@ -55,71 +55,71 @@ class Countable(Protocol):
 
     @property
     def records(self) -> int | None:
-        """Their number where it is public, under replace_one."""
+        """Their number if it is public, under replace_one."""
         ...
 
     @property
     def whole(self) -> tuple[bool, ...]:
-        """Of each of their numbers, whether its declared type has whole ones only."""
+        """For each of their numbers, whether its declared type has only integers."""
         ...
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each of their numbers is called."""
+        """The name of each of their numbers."""
         ...
 
     @property
     def groups(self) -> int:
-        """In how many groups they are counted apart; 1 where there is one of all."""
+        """In how many groups they are counted separately; 1 without groups."""
         ...
 
     @property
     def keys(self) -> Columns:
-        """The public keys of the groups, in order; empty where there is one group of all."""
+        """The public keys of the groups, in order; empty without groups."""
         ...
 
     @property
     def unit_records(self) -> int:
-        """Most records of one unit that count in one group; they may all be alike."""
+        """Most records of one unit that count in one group; they may all be equal."""
         ...
 
     def bound(self, one: Sensitivity) -> Sensitivity:
-        """Return how far a unit moves what one record moves so far."""
+        """Return the sensitivity to one unit, from the sensitivity to one record."""
         ...
 
     def describe(self) -> dict[str, object]:
-        """Return what is public about them, JSON-able: a part of the query's record."""
+        """Return the public description of the records, for JSON: a part of the query's record."""
         ...
 
     def like(self, public: object) -> "tuple[Countable, int, bool]":
-        """Return public rows to be counted in the same way.
+        """Return public rows, counted in the same way.
 
         Args:
-            public: a table, as `open_table` gives it.
+            public: a table from `open_table`.
 
         Returns:
             The rows, how many there are before filters, and whether limits of a unit apply.
 
         Raises:
             InvalidParameter: if these are the private records, or are in arrays.
-            InvalidTable: if the rows cannot be made in the steps of the private ones.
-            UnknownColumn: if it lacks a column.
+            InvalidTable: if the rows do not allow the steps of the private ones.
+            UnknownColumn: if a column is missing.
         """
         ...
 
     def companion(self, axes: Sequence[Nodes], *, ends: bool) -> "Companion | None":
-        """Return what counts them and tells what limits did; None where a unit has one record.
+        """Return a companion that counts the records too; None if each unit has one record.
 
         Args:
-            axes: as of `counter`.
-            ends: whether to tell of values that are moved to the ends of an axis, too.
+            axes: as for `counter`.
+            ends: whether it also reports values that are moved to the ends of an axis.
         """
         ...
 
     def counter(self, axes: Sequence[Nodes]) -> Counter:
-        """Return what counts them.
+        """Return a counter of the records.
 
         Args:
-            axes: one for each number. A record at no node of some axis counts for nothing.
+            axes: one for each number. A record that is at no node of an axis is not counted.
         """
         ...

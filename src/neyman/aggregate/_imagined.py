@@ -1,4 +1,4 @@
-"""Rows that stand for private ones in previews."""
+"""Rows for previews, in place of private ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ Spreads: TypeAlias = Mapping[str, tuple[float, float]]
 """By column, a public guess of its mean and standard deviation, in its own units."""
 
 Shape: TypeAlias = Mapping[str, Sequence[float]]
-"""What the rows of a group are like, JSON-able: made by `Imagined.counted`, read by `shaped`."""
+"""A description of a group's rows, for JSON: from `Imagined.counted`, for `Imagined.shaped`."""
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeUp:
-    """What one row adds to the integers of its group, on average over rows that are made up.
+    """What one row adds to the integers of its group, on average over made-up rows.
 
     Attributes:
-        even: rows spread evenly over the bounds, columns independent: the best case.
+        even: rows spread evenly over the bounds, with independent columns: the best case.
         typical: skewed rows; each column has mean and standard deviation at 5 % of its range.
-        spread: rows of the means and standard deviations that were given; None without any.
-        ends: of rows that all lie at the lower bounds, and at the upper ones, between which the
-            worst case of a mean or a variance lies; None where they say nothing.
+        spread: rows with the given means and standard deviations; None if none were given.
+        ends: of rows at the lower bounds and of rows at the upper bounds; the worst case of a mean
+            or a variance is between them. None if they are not useful.
     """
 
     even: _Floats
@@ -40,14 +40,14 @@ class MadeUp:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """What a question finds in public rows.
+    """The result of a question on public rows.
 
     Attributes:
-        source: which dataset they are.
-        rows: how many there are, before filters and limits.
+        source: the dataset.
+        rows: how many rows there are, before filters and limits.
         kept: how many of them count, in each group.
-        limited: whether limits of a unit were applied, or each row counts as a unit.
-        shape: what those are like.
+        limited: whether the limits of a unit were applied, or each row counts as a unit.
+        shape: a description of the rows that count.
     """
 
     source: str
@@ -58,35 +58,38 @@ class Counted:
 
 
 class Imagined(Protocol):
-    """Rows that stand for the private ones in a preview: made up, or public. No row is private."""
+    """Rows for a preview in place of the private ones: made up, or public. None is private."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns whose values matter."""
+        """The columns whose values affect the answer."""
         ...
 
     def made_up(self, spreads: Spreads) -> MadeUp:
         """Return what made-up rows add.
 
         Raises:
-            InvalidParameter: if no values between the bounds have such a mean and deviation.
+            InvalidParameter: if no values between the bounds have this mean and standard deviation.
         """
         ...
 
     def counted(self, public: object) -> Counted:
-        """Ask the question of a public table, as `open_table` gives it, under its own limits.
+        """Return the result of the question on a public table, under its own limits.
+
+        Args:
+            public: a table from `open_table`.
 
         Raises:
-            InvalidParameter: if it holds the private rows, or no row of it counts.
-            InvalidTable: if its rows cannot be made in the steps of the private ones.
-            UnknownColumn: if it lacks a column.
+            InvalidParameter: if it holds the private rows, or none of its rows counts.
+            InvalidTable: if its rows do not allow the steps of the private ones.
+            UnknownColumn: if a column is missing.
         """
         ...
 
     def shaped(self, shape: Shape) -> _Floats:
-        """Return what one row adds on average, of rows that `counted` found to be like this.
+        """Return what one row adds on average, for rows with a shape from `counted`.
 
         Raises:
-            InvalidParameter: if it is the shape of another question.
+            InvalidParameter: if the shape belongs to another question.
         """
         ...

@@ -1,4 +1,4 @@
-"""Integers, the noise on them, and how both become columns that people read."""
+"""Integers, the noise on them, and their conversion to the columns of an answer."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ __all__ = [
     "Term",
 ]
 
-# How many integers a companion has.
+# The number of integers of a companion.
 COMPANION: Final = 4
-# In what parts of 1 they are counted.
+# They are counted in units of 1 / PARTS.
 PARTS: Final = 1024
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -32,11 +32,11 @@ Columns: TypeAlias = dict[str, list[str] | list[int] | list[float] | list[bool]]
 
 
 KeyText: TypeAlias = tuple[str, ...]
-"""The key of a group that nobody declared: a canonical text for each column."""
+"""The key of an undeclared group: a canonical text for each column."""
 
 
 class Noise(Protocol):
-    """What is known in public of the noise added to each integer, in lattice units."""
+    """The public properties of the noise on each integer, in lattice units."""
 
     @property
     def stddev(self) -> float:
@@ -45,7 +45,7 @@ class Noise(Protocol):
 
     @property
     def normal(self) -> bool:
-        """Whether sums of it are normal, but for rounding."""
+        """Whether sums of it are normal, up to rounding."""
         ...
 
     def half_width(self, confidence: float) -> int:
@@ -57,8 +57,8 @@ class Noise(Protocol):
     ) -> tuple[float, float]:
         """Every s/n that the noisy pair does not reject at this confidence, as one interval.
 
-        s and n are the integers before noise; the ends are infinite where the noisy
-        denominator does not tell n from 0.
+        s and n are the integers before noise. The ends are infinite if the noisy denominator does
+        not exclude n = 0.
         """
         ...
 
@@ -71,11 +71,11 @@ class Noise(Protocol):
 
 
 class DrawnNoise(Protocol):
-    """Noise that is drawn here."""
+    """Noise that can be drawn."""
 
     @property
     def stddev(self) -> float:
-        """As of a `Noise`."""
+        """As for `Noise`."""
         ...
 
     def add_noise(self, values: IntArray) -> IntArray:
@@ -84,10 +84,11 @@ class DrawnNoise(Protocol):
 
 
 class Adaptive(Protocol):
-    """Rounds of sums of the exact integers, each chosen by the noisy answers to those before.
+    """Rounds of sums of the exact integers, each chosen by earlier noisy answers.
 
-    The sensitivity of the question bounds the squared norms of all rounds together, whatever they
-    ask for: that of each round is fixed beforehand. Gaussian noise alone composes so.
+    The sensitivity of the question bounds the squared norms of all rounds together, whichever sums
+    they use, because the norm of each round is fixed beforehand. Only Gaussian noise composes in
+    this way.
     """
 
     @property
@@ -97,25 +98,25 @@ class Adaptive(Protocol):
 
     @property
     def size(self) -> int:
-        """How many integers are kept of a group: what was asked for, and the noisy answers."""
+        """How many integers are kept for a group: the sums requested, and the noisy answers."""
         ...
 
     def drawn(self, exact: IntArray, noise: DrawnNoise) -> IntArray:
-        """Return what is kept of all rounds, with noise.
+        """Return the kept integers of all rounds, with noise.
 
         Args:
             exact: int64, group by group.
-            noise: that is added in each round.
+            noise: the noise of each round.
         """
         ...
 
     def expected(self, exact: IntArray, noise: Noise) -> IntArray:
-        """Return what would be kept were each draw 0. NOT private: for rows that are public."""
+        """Return the integers to keep if all noise were 0. NOT private: for public rows."""
         ...
 
 
 class Reading(Protocol):
-    """How public noisy integers become the columns that a person reads. Post-processing."""
+    """A conversion of public noisy integers to the columns of an answer. It is post-processing."""
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return named columns of equal length: values and noise intervals, group by group."""
@@ -125,10 +126,10 @@ class Reading(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What a noisy integer of a group is of: rows n of it, and the total T of a column over them.
+    """What a noisy integer of a group measures: its rows n, and the total T of a column.
 
     Before noise it is  rows * n + total * T.  T adds up k - c: k is the grid integer of a value, c
-    the grid point in the middle of the bounds. Where units are counted, n is of units.
+    the grid point in the middle of the bounds. If units are counted, n is their number.
     """
 
     rows: int
@@ -136,9 +137,10 @@ class Term:
 
 
 class SumsReading(ABC):
-    """A reading of integers that are sums over the rows of a group, some of them known from more.
+    """A conversion of integers that are sums over the rows of a group.
 
-    So the integers of several answers about the same rows can be put together before they are read.
+    Some of these sums are also known from other answers. So the integers of several answers about
+    the same rows can be combined before they are converted.
     """
 
     __slots__ = ()
@@ -146,17 +148,17 @@ class SumsReading(ABC):
     @property
     @abstractmethod
     def terms(self) -> tuple[Term | None, ...]:
-        """What each integer of a group is of; None of one that nothing else can be known from."""
+        """What each integer of a group measures; None for one that no other answer can measure."""
 
     @property
     def joint(self) -> bool:
-        """Whether an interval is of all integers of a group, with equal noise on each."""
+        """Whether an interval covers all integers of a group together, with equal noise on each."""
         return False
 
     def apart(self) -> Sequence[tuple[int, Reading]]:
-        """Return the readings side by side, each with how many integers of a group it reads."""
+        """Return the conversions side by side, each with how many integers of a group it uses."""
         return ((len(self.terms), self),)
 
     @abstractmethod
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """As of a `Reading`."""
+        """As for `Reading`."""

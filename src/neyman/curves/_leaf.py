@@ -13,7 +13,7 @@ from neyman.curves._divergences._outer_renyi import outer_rho
 from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import least_mu, least_rho
 from neyman.curves._pair import Pair, Tails
-from neyman.numerics import Array, Bracket, around
+from neyman.numerics import Array, Bracket
 from neyman.numerics._interval import Interval
 from neyman.numerics._lattice_sums._source import LossSource, Masses, SourceTails
 from neyman.numerics._primitives import exp, expm1, log, log1p
@@ -135,7 +135,7 @@ class Leaf(Pair):
 
     def _delta(self, epsilon: Array) -> Bracket:
         """Q(L > e) - e^e P(L > e); each atom counts with (q - e^e p)_+."""
-        near = around(epsilon)
+        near = Interval.decimal(epsilon)
         # Delta falls, so either end of epsilon bounds it.
         upper, lower = self._delta_at(near.lower), self._delta_at(near.upper)
         most = self.reach[1]
@@ -158,7 +158,7 @@ class Leaf(Pair):
     def _tpr(self, alpha: Array) -> Bracket:
         """Between two neighbouring tests from below, below a line of slope e^t from above."""
         flat = np.ravel(np.asarray(alpha, dtype=np.float64))
-        near, (nothing, most) = around(flat), self.alone()[1]
+        near, (nothing, most) = Interval.decimal(flat), self.alone()[1]
         low, high = self._around(flat)
         first, last = self.tests(high), self.tests(low)
         lower = np.maximum(_between(near.lower, first, last), _tests(self).part(near.lower))
@@ -166,7 +166,7 @@ class Leaf(Pair):
         upper = (self.alone()[1] + exp(Interval.exactly(self.reach[1])) * size).upper
         for t in (low, high):
             inside = np.clip(t, -_LARGEST, _LARGEST)
-            line = Interval(*self.delta_bracket(inside)) + exp(Interval(*around(inside))) * size
+            line = Interval(*self.delta_bracket(inside)) + exp(Interval.decimal(inside)) * size
             upper = np.minimum(upper, line.upper)
         lower = np.where(flat <= 0, nothing, np.where(flat >= 1, 1.0, lower))
         upper = np.where(flat <= 0, most, np.where(flat >= 1, 1.0, np.minimum(upper, 1.0)))

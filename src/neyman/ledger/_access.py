@@ -1,4 +1,4 @@
-"""Transactions on one known ledger: what lies at its place must still be that ledger."""
+"""Transactions on one known ledger, which check that the place still holds that ledger."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,29 +22,29 @@ UNCHANGED: Final = "Nothing was changed."
 @final
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A place and the identity of the ledger that was opened there.
+    """A place, and the identity of the ledger that was opened there.
 
     Attributes:
         store: where it is kept.
-        identity: its random number, fixed at opening.
+        identity: its random number, fixed when it was created.
     """
 
     store: Store
     identity: str
 
     def read(self, view: Callable[[Tables, Meta], T]) -> T:
-        """Return what `view` finds in one snapshot."""
+        """Return the result of `view` on one snapshot."""
         return self.store.read(self._trusting(view, UNCHANGED), consequence=UNCHANGED)
 
     def write(self, work: Callable[[Tables, Meta], T], consequence: str) -> T:
-        """Run `work` alone, and make durable what it wrote."""
+        """Run `work` alone, and make its changes durable."""
         return self.store.write(self._trusting(work, consequence), consequence=consequence)
 
     def known(self, tables: Tables) -> Meta:
-        """Return what was fixed at opening.
+        """Return the opening row.
 
         Raises:
-            LedgerMismatch: if another ledger lies there now.
+            LedgerMismatch: if the place holds another ledger now.
         """
         meta = known(tables)
         if meta.ledger != self.identity:
@@ -63,18 +63,18 @@ class Access:
 def inspect(
     store: Store, head: str | None = None, opening: Callable[[Tables], Meta] = known
 ) -> tuple[str, ...]:
-    """Return everything that is wrong with the ledger in a store; empty when nothing is.
+    """Return everything that is wrong with the ledger in a store; empty if nothing is.
 
-    A ledger whose tables were altered is not opened; this says all that was found.
+    A ledger with altered tables cannot be opened; this function still returns all findings.
 
     Args:
         store: from `store_of(place).settled()`.
-        head: what `head()` gave once; without it a shortened or rewritten chain is not found.
-        opening: reads the opening row.
+        head: an earlier result of `head()`; without it a shortened or rewritten chain is not found.
+        opening: a function that reads the opening row.
 
     Raises:
-        InvalidParameter: if the head is no digest.
-        LedgerUnavailable, LedgerCorrupt: if there is no ledger, or no opening row to go by.
+        InvalidParameter: if the head is not a digest.
+        LedgerUnavailable, LedgerCorrupt: if there is no ledger, or no opening row.
     """
     if head is not None:
         check_digest(head)

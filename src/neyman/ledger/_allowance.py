@@ -1,4 +1,4 @@
-"""Allowances: steps of a training that are charged whole, and taken one block after another."""
+"""Allowances: steps of a training that are charged together and taken block by block."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -34,14 +34,14 @@ _NOT_COMMITTED: Final = (
 @final
 @dataclass(frozen=True, slots=True)
 class Take(AbstractContextManager["Take"]):
-    """Steps that were taken of an allowance: the right to run them once.
+    """Steps that were taken from an allowance: the right to run them once.
 
     Attributes:
         id: the entry in the ledger, "allowance/name".
-        step: what each step is.
+        step: the guarantee of each step.
         steps: how many.
-        revealed: whether anything of them, such as logs, may leave the process before `commit`.
-        checkpoint: what was committed under this name before; None if the steps are to be run.
+        revealed: whether anything from them, such as logs, may leave the process before `commit`.
+        checkpoint: what was committed under this name before; None if the steps must be run.
     """
 
     id: str
@@ -56,11 +56,14 @@ class Take(AbstractContextManager["Take"]):
     )
 
     def commit(self, checkpoint: str) -> "Take":
-        """Store what the steps led to, durably; after that the parameters may leave the process.
+        """Store the result of the steps, durably; afterwards the parameters may leave the process.
 
         Args:
             checkpoint: a digest of the parameters, or another public name of a stored state; 1 to
                 200 printable characters.
+
+        Returns:
+            This take, with its checkpoint.
 
         Raises:
             EntryConflict: if another checkpoint was committed: discard these parameters.
@@ -76,7 +79,8 @@ class Take(AbstractContextManager["Take"]):
         """Begin to run the steps.
 
         Raises:
-            EntryConflict: if they were run and committed before, or this block was entered before.
+            EntryConflict: if they were already run and committed, or this block was already
+                entered.
         """
         if self.checkpoint is not None:
             raise EntryConflict(
@@ -100,7 +104,7 @@ class Take(AbstractContextManager["Take"]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the block; after an exception the steps stay taken, and uncommitted.
+        """End the block; after an exception the steps stay taken and uncommitted.
 
         Raises:
             EntryConflict: if steps that may be run once more end without a commit.
@@ -121,23 +125,23 @@ class Take(AbstractContextManager["Take"]):
 @final
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Steps that were declared and charged as a whole, to be taken in any order, or not at all.
+    """Steps that were declared and charged together, to be taken in any order or not at all.
 
-        step_1 ** n_1 ⊗ ... ⊗ step_k ** n_k >= what is charged,   taken of each kind i: at most n_i
+        step_1 ** n_1 ⊗ ... ⊗ step_k ** n_k >= the guarantee charged,   at most n_i taken of kind i
 
     Which steps are taken, when, and whether at all may depend on everything seen before. A step may
-    be replaced by one that it dominates, such as one with more noise. What is not taken is never
-    given back as budget; it stays to be taken as steps.
+    be replaced by one that it dominates, such as one with more noise. Steps that are not taken are
+    never given back as budget; they remain available as steps.
 
     Attributes:
         id: its entry in the ledger.
         declared: each kind of step, with its number.
-        cost: what was charged, in the unit of the ledger's account.
-        delta: what was charged beside it.
+        cost: the charge, in the unit of the ledger's account.
+        delta: the charge to delta.
         neighbors: the ledger's relation.
 
-    Guarantee: a take is on the disk before it returns. All steps that were ever taken are at most
-        those that were declared, whoever races for the last ones and whatever dies.
+    Guarantee: a take is on the disk before it returns. All steps ever taken are at most those that
+        were declared, even if several processes race for the last ones or die.
     """
 
     id: str
@@ -154,23 +158,23 @@ class Allowance:
         """Take steps, durably, before the first of them is run; or find them taken before.
 
         Args:
-            name: of these steps within the allowance; asked again, it stands for the same steps.
+            name: of these steps within the allowance; the same name always means the same steps.
             steps: how many, at least 1.
-            step: what is run; the declared step, or one that it dominates. None stands for the one
-                declared kind.
-            revealed: whether anything of these steps, such as a log, a metric or a checkpoint that
-                others can read, may leave the process before `commit`. True takes them for good.
-                False, a promise of yours, lets the same name run them once more after the
-                process died, again with False.
+            step: the guarantee of what is run: the declared step, or one that it dominates. None
+                means the only declared kind.
+            revealed: whether anything from these steps, such as a log, a metric or a checkpoint
+                that others can read, may leave the process before `commit`. True takes them for
+                good. False is your promise that nothing does. Then the same name may run them once
+                more after the process died, again with False.
 
         Returns:
-            What to run, if its `checkpoint` is None; or what was committed under this name: load
-            that checkpoint, and go on with the next name.
+            What to run, if its `checkpoint` is None. Otherwise the steps were committed under this
+                name: load that checkpoint, and continue with the next name.
 
         Raises:
             BudgetExceeded: if fewer steps are left. Nothing is taken.
-            EntryConflict: if the name stands for other steps, they are consumed, or they were taken
-                with revealed=False, are not committed, and True is given now.
+            EntryConflict: if the name belongs to other steps, if they are consumed, or if they were
+                taken with revealed=False, are not committed, and True is given now.
             InvalidParameter: if no declared step is proved to dominate the step.
             RelationMismatch: if the step is proved for another neighbouring relation.
             LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
@@ -192,7 +196,7 @@ class Allowance:
         """Return how many steps may still be taken.
 
         Args:
-            step: what is to be run, as for `take`.
+            step: the guarantee of what is run, as for `take`.
 
         Raises:
             InvalidParameter, RelationMismatch: as `take`.
@@ -201,7 +205,11 @@ class Allowance:
         return self.stock().left(self._kinds(step))
 
     def stock(self) -> Stock:
-        """Return what was declared and what was taken of each kind, at one moment."""
+        """Return what was declared and what was taken of each kind, from one snapshot.
+
+        Raises:
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
+        """
         found = self._access.read(lambda tables, meta: Events(tables, meta).stock(self._event))
         if found is None:
             raise LedgerCorrupt(
@@ -211,7 +219,7 @@ class Allowance:
         return found
 
     def _kinds(self, step: TradeOff | None) -> tuple[int, ...]:
-        # Before the ledger is locked: a proof may take its time.
+        # Before the ledger is locked, because a proof may take long.
         if step is not None:
             check_step(step, self.neighbors)
         nothing = (0,) * len(self.declared)
@@ -219,7 +227,7 @@ class Allowance:
 
 
 def allowance_of(access: Access, entry: str, neighbors: Neighbors) -> Allowance:
-    """Return the allowance of an id.
+    """Return the allowance with an id.
 
     Raises:
         EntryConflict: if there is none.
@@ -235,10 +243,10 @@ def allowance_of(access: Access, entry: str, neighbors: Neighbors) -> Allowance:
 
 
 def check_step(step: TradeOff, neighbors: Neighbors) -> None:
-    """Refuse what is no step of a training under this relation, or cannot be recorded.
+    """Refuse a curve that is not a step under this relation, or that cannot be recorded.
 
     Raises:
-        InvalidParameter: if it is no trade-off function, or not of this library's leaves.
+        InvalidParameter: if it is not a trade-off function, or not one of this library's.
         RelationMismatch: if it is proved for another relation.
     """
     check_curve("step", step)

@@ -1,4 +1,4 @@
-"""What a release is charged for and answered with, each in one transaction."""
+"""The charge for a release and its answer, each in one transaction."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ __all__ = ["Answer", "Ask", "Asked", "require_recordable"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What an entry would stand for."""
+    """The content of a new or existing entry."""
 
     entry: str
     request: Mapping[str, object]
@@ -29,7 +29,7 @@ class Asked:
     stock: tuple[Steps, ...] = ()
 
     def payload(self, meta: Meta) -> str:
-        """Return it as the ledger records it."""
+        """Return the record that the ledger stores."""
         record: dict[str, object] = {
             "curve": self.curve.to_json(),
             "request": self.request,
@@ -40,10 +40,10 @@ class Asked:
         return canonical(record)
 
     def before(self, tables: Tables, meta: Meta) -> History | None:
-        """Return what was reserved under its id before; None if nothing was.
+        """Return what was reserved earlier under its id; None if nothing was.
 
         Raises:
-            EntryConflict: if that was something else, or has used up its redraw.
+            EntryConflict: if that was something else, or its redraw is used up.
         """
         found = Events(tables, meta).entry(self.entry)
         if found is None:
@@ -56,7 +56,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What a caller wants to be charged for."""
+    """A charge that a caller requests."""
 
     asked: Asked
     cost: Amount
@@ -101,7 +101,7 @@ class Ask:
         if self.cost.cost > remaining.cost and self.cost.delta > remaining.delta:
             instead = "more noise and a smaller delta"
         raise BudgetExceeded(
-            f"entry {self.asked.entry!r} with {brief(str(self.asked.curve))} asks "
+            f"entry {self.asked.entry!r} with {brief(str(self.asked.curve))} costs "
             f"{spending.filter.account} = {shown(self.cost)}; of {shown(capacity)} under "
             f"cap={brief(str(self.cap))}, "
             f"{shown(capacity - remaining)} {'are' if spending.delta else 'is'} spent and {left}, "
@@ -112,7 +112,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was drawn for an entry.
+    """The values that were drawn for an entry.
 
     Attributes:
         reservation: of the entry.
@@ -123,10 +123,10 @@ class Answer:
     values: str = field(repr=False)
 
     def committed(self, tables: Tables, meta: Meta) -> Reservation:
-        """Store it, once; return what is stored.
+        """Store the values, once; return what is stored.
 
         Raises:
-            EntryConflict: if nothing was reserved under this id, or something else.
+            EntryConflict: if nothing, or something else, was reserved under this id.
         """
         events, entry = Events(tables, meta), self.reservation.entry
         before = events.entry(entry)
@@ -143,10 +143,10 @@ class Answer:
 
 
 def require_recordable(curve: TradeOff) -> None:
-    """Refuse a curve that could not be read back.
+    """Refuse a curve that could not be read back from its record.
 
     Raises:
-        InvalidParameter: if it cannot.
+        InvalidParameter: if it could not.
     """
     if TradeOff.from_json(curve.to_json()) != curve:
         raise InvalidParameter(

@@ -16,7 +16,7 @@ from neyman.ledger._store import Tables
 
 __all__ = ["damage", "findings"]
 
-# Another release may round a cost elsewhere in its last digits.
+# Another version of neyman may round the last digits of a cost differently.
 _ROUNDING = 1 - Fraction(1, 10**6)
 
 
@@ -25,21 +25,21 @@ def findings(tables: Tables, known: Callable[[], Meta], noted: str | None) -> tu
 
     Args:
         tables: inside a transaction.
-        known: reads their opening row.
-        noted: a head that this ledger had once; None if nobody noted one.
+        known: a function that reads their opening row.
+        noted: an earlier head of this ledger; None if there is none.
     """
     altered = tables.collected(tables.altered())
     return (*altered, *tables.collected(_rows(tables, known, noted)))
 
 
 def damage(tables: Tables, meta: Meta) -> tuple[str, ...]:
-    """Return what is wrong with tables and rows, whatever they add up to."""
+    """Return what is wrong with tables and rows, without checking their sums."""
     parts = (tables.altered(), *_parts(tables, meta, None))
     return tuple(finding for part in parts for finding in tables.collected(part))
 
 
 def _rows(tables: Tables, known: Callable[[], Meta], noted: str | None) -> Iterator[str]:
-    # Whether the row can be read at all is a finding as well.
+    # A row that cannot be read is also a finding.
     meta = known()
     for part in (*_parts(tables, meta, noted), _budget(tables, meta)):
         yield from tables.collected(part)
@@ -135,7 +135,7 @@ def _entry(
         stock = history.stock()
         if stock and stock_curve(stock) != found.curve:
             yield f"the allowance {brief(entry)!r} was charged for other steps than it declares"
-        # By the delta that it was charged: another release may choose another pair.
+        # At the delta that was charged: another version of neyman may choose another pair.
         due = spending.due(found.curve, found.delta)
     except NeymanError as error:
         yield f"entry {brief(entry)!r}: {error}"

@@ -1,4 +1,4 @@
-"""Which steps an allowance declares."""
+"""The steps that an allowance declares."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -20,8 +20,8 @@ def declared_steps(
     """Return the kinds of steps that a caller declares.
 
     Args:
-        step: of which one kind consists; None where `steps` holds the kinds.
-        steps: how many of the kind; or of each kind, how many.
+        step: the only kind; None if `steps` holds the kinds.
+        steps: how many of that kind; or a mapping from each kind to its number.
         neighbors: the ledger's relation.
 
     Raises:
@@ -42,7 +42,7 @@ def declared_steps(
 def declared(
     entry: str, stock: tuple[Steps, ...], request: Mapping[str, object], source: str
 ) -> Asked:
-    """Return what an allowance asks the ledger for.
+    """Return the entry that an allowance reserves.
 
     Raises:
         InvalidParameter: if the id, the request or the source is unusable.

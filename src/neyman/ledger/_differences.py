@@ -1,4 +1,4 @@
-"""What differs between two public records, in words."""
+"""The differences between two public records, in words."""
 
 import math
 import re
@@ -17,7 +17,7 @@ _MOST: Final = 5
 _LONGEST: Final = 60
 _LONGEST_PATH: Final = 200
 _ABSENT: Final = object()
-# How large the noise of a question is, but not of which kind: that follows from its budget.
+# The size of a question's noise, which follows from its budget, but not its kind.
 _SIZES: Final = re.compile(r"(?:\.batch\[\d+\])?\.(?:mechanism|companion)\.(?!.*\bmechanism$).*")
 _DIGEST: Final = re.compile(r"\.computation$")
 _COMPANION: Final = re.compile(r"(?:\.batch\[\d+\])?\.companion\b.*")
@@ -26,22 +26,22 @@ _DELTA: Final = 1e-6
 
 
 def budgets(stored: TradeOff, asked: TradeOff) -> str:
-    """Write two unlike budgets as people ask for them.
+    """Return two different budgets as people write them.
 
     >>> from neyman import gdp, laplace
     >>> budgets(gdp(0.3), gdp(0.5))
-    'gdp(mu=0.3) in the ledger, gdp(mu=0.5) asked'
+    'gdp(mu=0.3) in the ledger, gdp(mu=0.5) now'
     >>> budgets(laplace(0.01) @ laplace(0.49), gdp(0.5))
-    'epsilon = 0.5 in the ledger, gdp(mu=0.5) asked'
+    'epsilon = 0.5 in the ledger, gdp(mu=0.5) now'
     """
     before, after = _budget(stored), _budget(asked)
     if before == after:
         before, after = (f"{brief(str(curve))}, {_budget(curve)}" for curve in (stored, asked))
-    return f"{before} in the ledger, {after} asked"
+    return f"{before} in the ledger, {after} now"
 
 
 def _budget(curve: TradeOff) -> str:
-    """Write mu, or epsilon, or epsilon at a delta, rounded up."""
+    """Return mu, or epsilon, or epsilon at a delta, rounded up."""
     written = brief(str(curve))
     if _LONE.fullmatch(written):
         return written
@@ -55,7 +55,7 @@ def _budget(curve: TradeOff) -> str:
 
 
 def only_companions(stored: object, asked: object) -> bool:
-    """Return whether two records differ in the budget of a companion, and what follows from it.
+    """Return whether two records differ only in a companion's budget and its consequences.
 
     >>> one, other = ({"companion": {"variance": str(n)}, "query": {}} for n in (3, 4))
     >>> only_companions(one, other)
@@ -68,30 +68,30 @@ def only_companions(stored: object, asked: object) -> bool:
 
 
 def same_budget(stored: TradeOff, asked: TradeOff) -> bool:
-    """Return whether two budgets are written alike."""
+    """Return whether two budgets have the same text."""
     return _budget(stored) == _budget(asked)
 
 
 def differences(stored: object, asked: object, *, sizes: bool = True) -> str:
-    """Name the first five places where two JSON records differ, with both values.
+    """Return the first five places where two JSON records differ, with both values.
 
     Args:
-        stored: of the ledger.
-        asked: now.
-        sizes: whether to name how large the noise is, too.
+        stored: the record in the ledger.
+        asked: the record now.
+        sizes: whether to include the size of the noise.
 
     >>> differences({"query": {"bounds": [0, 10]}}, {"query": {"bounds": [0, 20]}})
-    'query.bounds[1]: 10 in the ledger, 20 asked'
+    'query.bounds[1]: 10 in the ledger, 20 now'
     """
     walked = [
         (path, one, other)
         for path, one, other in _walk("", stored, asked)
         if sizes or not _SIZES.fullmatch(path)
     ]
-    # Digests and sizes of noise follow from what else differs; without that, they are named.
+    # Digests and noise sizes follow from other differences; they are named if there are none.
     plain = [step for step in walked if not (_DIGEST.search(step[0]) or _SIZES.fullmatch(step[0]))]
     found = [
-        f"{_end(path.removeprefix('.'))}: {before} in the ledger, {after} asked"
+        f"{_end(path.removeprefix('.'))}: {before} in the ledger, {after} now"
         for path, one, other in plain or walked
         for before, after in [_pair(one, other)]
     ]
@@ -115,14 +115,14 @@ def _walk(path: str, stored: object, asked: object) -> Iterator[tuple[str, objec
 
 
 def _text(value: Any) -> str:
-    # To Python, 1, 1.0 and true are equal.
+    # Python treats 1, 1.0 and True as equal.
     return "" if value is _ABSENT else canonical({"": value})
 
 
 def _pair(stored: object, asked: object) -> tuple[str, str]:
     before, after = ("nothing" if x is _ABSENT else repr(x) for x in (stored, asked))
     if _cut(before) == _cut(after):
-        # Long texts that begin alike: show where they part.
+        # Long texts with the same beginning: show where they differ.
         ends = enumerate(zip(before, after, strict=False))
         start = next((place for place, (one, other) in ends if one != other), _LONGEST) - 10
         before, after = f"…{before[start:]}", f"…{after[start:]}"

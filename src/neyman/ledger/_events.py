@@ -1,4 +1,4 @@
-"""The append-only table of events, read and written inside one transaction."""
+"""The append-only table of events, read and written in one transaction."""
 
 import secrets
 from collections.abc import Iterator, Sequence
@@ -31,13 +31,13 @@ _ALL = ", ".join((*COLUMNS, "digest"))
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Queries on the table; the transaction is the caller's."""
+    """Queries on the table, inside the caller's transaction."""
 
     tables: Tables
     meta: Meta
 
     def append(self, entry: str, kind: _Kind, payload: str, *, cost: Amount | None = None) -> None:
-        """Add one event that happens now."""
+        """Add one event with the current time."""
         price = None if cost is None else str(cost)
         self.add(secrets.token_hex(16), entry, kind, price, payload, now())
 
@@ -48,7 +48,7 @@ class Events:
         self.tables.insert("events", (*row, link(previous, row)))
 
     def head(self) -> str:
-        """Return the last digest, which covers all that was ever written."""
+        """Return the last digest, which covers everything ever written."""
         return self._last()[1]
 
     def _last(self) -> tuple[int, str]:
@@ -57,11 +57,11 @@ class Events:
         return (0, genesis(self.meta)) if row is None else (row[0], row[1])
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Return all rows in order: what a digest covers, and the digest."""
+        """Return all rows in order: the columns that a digest covers, and the digest."""
         return self.tables.select(f"SELECT {_ALL} FROM events ORDER BY seq")
 
     def spent(self) -> Amount:
-        """Return the exact sums of what all reserved entries were charged."""
+        """Return the exact sums of the charges for all reserved entries."""
         rows = self.tables.select(
             "SELECT cost, count(*) FROM events WHERE kind = 'reserve' GROUP BY cost"
         )
@@ -74,7 +74,7 @@ class Events:
         return sum((amount.times(count) for amount, count in amounts), Amount(Fraction(0)))
 
     def left(self) -> Amount:
-        """Return what may still be charged to both accounts."""
+        """Return what can still be charged to both accounts."""
         return self.meta.budget().capacity - self.spent()
 
     def entry(self, entry: str) -> History | None:
@@ -90,21 +90,21 @@ class Events:
         return tuple(history.entry(allowances) for history in found)
 
     def overdrawn(self) -> Stock | None:
-        """Return an allowance of which more was taken than it declared, if there is one."""
-        # Most ledgers hold no allowance, and then nothing else is read.
+        """Return an allowance from which more was taken than it declared, if there is one."""
+        # Most ledgers hold no allowance; then nothing else is read.
         stocks = self.stocks() if self._taken() else ()
         return next((stock for stock in stocks if stock.excess()), None)
 
     def stocks(self) -> tuple[Stock, ...]:
-        """Return all allowances with what was taken of them, in order."""
-        # The text is only where to look: a request may say it too.
+        """Return all allowances with what was taken from them, in order."""
+        # The text only narrows the search: a request may contain it too.
         rows = self.tables.select(f"{_SELECT} AND r.payload LIKE ? ORDER BY r.seq", '%"stock":%')
         found = [history for history in map(_history, rows) if "stock" in history.reserve]
         taken = self._taken()
         return tuple(_stock(history, taken.get(history.event, [])) for history in found)
 
     def stock(self, event: str) -> Stock | None:
-        """Return an allowance by the event of its reserve, with what was taken of it."""
+        """Return an allowance by the event of its reserve, with what was taken from it."""
         row = next(self.tables.select(f"{_SELECT} AND r.event = ?", event), None)
         found = None if row is None else _history(row)
         if found is None or "stock" not in found.reserve:
@@ -112,8 +112,8 @@ class Events:
         return _stock(found, self._taken().get(event, []))
 
     def _taken(self) -> dict[str, list[tuple[tuple[int, ...], int]]]:
-        """Return, by the events of allowances, what was taken at once, and how often."""
-        # Nothing else is free. Equal takes have equal records, so that few are read.
+        """Return, by allowance, the blocks of steps taken from it, with their number of takes."""
+        # Only takes cost 0. Equal takes have equal records, so few are read.
         rows = self.tables.select(
             "SELECT payload, count(*) FROM events WHERE kind = 'reserve' AND cost = '0' "
             "GROUP BY payload"
@@ -143,14 +143,14 @@ def _history(row: tuple[Any, ...]) -> History:
 
 
 def total_of(events: Events, spending: Budget) -> TradeOff:
-    """Return the guarantee of all that was charged, and of what was taken beyond allowances."""
+    """Return the guarantee of everything charged, and of steps taken beyond allowances."""
     excess = [steps for stock in events.stocks() for steps in stock.excess()]
     charged = spending.spent_curve(events.spent())
     return compose(charged, stock_curve(excess))
 
 
 def composed_of(events: Events) -> TradeOff:
-    """Return the exact composition of all that was charged, and was taken beyond allowances."""
+    """Return the exact composition of everything charged, and of steps taken beyond allowances."""
     excess = [steps for stock in events.stocks() for steps in stock.excess()]
     charged = [entry.curve for entry in events.entries() if entry.of is None]
     return compose(*charged, stock_curve(excess))

@@ -1,4 +1,4 @@
-"""A ledger as one JSON record, from which a stranger can compute the chain again."""
+"""A ledger as one JSON record, from which anyone can recompute the chain."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ __all__ = ["ledger_record"]
 
 
 def ledger_record(tables: Tables, meta: Meta) -> dict[str, object]:
-    """Return everything but the secret, of which the digest stands for it, on one snapshot."""
+    """Return everything in the ledger, from one snapshot; the secret is replaced by its digest."""
     events, spending = Events(tables, meta), meta.budget()
     spent = events.spent()
     remaining = spending.capacity - spent

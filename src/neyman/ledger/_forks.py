@@ -1,7 +1,7 @@
-"""What a forked child must not keep of its parent's: open descriptors, and turns.
+"""What a forked child must not inherit: open descriptors, and locks of entries.
 
-A copy of a locked file's descriptor, or of a connection's, would hold the lock after the parent's
-death. A child closes its copies at once, and forks wait while one is opened or closed.
+A copy of the descriptor of a locked file or of a connection would hold the lock after the parent's
+death. A child closes its copies at once, and a fork waits while a descriptor is opened or closed.
 """
 
 import os
@@ -50,12 +50,12 @@ if sys.platform != "win32":
 def kept_from_children(
     open_: Callable[[], T], descriptor: Callable[[T], int], close: Callable[[T], None]
 ) -> Generator[T]:
-    """Open something, and close it at the end, but not in a child that was forked meanwhile.
+    """Open a resource, and close it at the end, but not in a child that was forked meanwhile.
 
     Args:
         open_: opens it.
-        descriptor: tells the descriptor, which a child closes by itself.
-        close: ends it for good, in the process that opened it.
+        descriptor: returns its descriptor, which a child closes by itself.
+        close: closes it for good, in the process that opened it.
     """
     with _BETWEEN_FORKS:
         resource = open_()
@@ -72,10 +72,10 @@ def kept_from_children(
 
 @contextmanager
 def one_a_thread(entry: str) -> Generator[None]:
-    """Refuse a turn inside a turn.
+    """Refuse a second entry's lock in the same thread.
 
     Raises:
-        InvalidParameter: if this thread holds a turn already.
+        InvalidParameter: if this thread already has the lock of an entry.
     """
     thread = threading.get_ident()
     other = _TURNS.get(thread)

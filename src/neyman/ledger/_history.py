@@ -1,4 +1,4 @@
-"""What happened to one entry, as stored, and what may still happen to it."""
+"""The stored history of one entry, and what may still happen to it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ __all__ = ["History"]
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What happened to one entry, as stored."""
+    """The stored history of one entry."""
 
     event: str
     id: str
@@ -40,19 +40,19 @@ class History:
     committed_at: str | None
 
     def stock(self) -> tuple[Steps, ...]:
-        """Return the steps that it declares; none unless it is an allowance."""
+        """Return the steps that it declares; empty unless it is an allowance."""
         return read_stock(self.reserve, self.id)
 
     def take(self) -> tuple[str, tuple[int, ...]] | None:
-        """Return the allowance's event and the steps taken of each kind; None if it is no take."""
+        """Return the allowance's event and the steps of each kind; None if this is not a take."""
         return read_take(self.reserve, self.id)
 
     def step(self) -> TradeOff:
-        """Return what each step is that it took."""
+        """Return the guarantee of each step that it took."""
         return read_curve(self.reserve.get("step"), self.id)
 
     def checkpoint(self) -> str | None:
-        """Return what was committed of the steps that it took, if anything was."""
+        """Return the checkpoint that was committed for the steps, if any."""
         return None if self.commit is None else read_checkpoint(self.commit, self.id)
 
     def values(self) -> tuple[int, ...] | None:
@@ -60,11 +60,11 @@ class History:
         return None if self.commit is None else read_values(self.commit, self.id)
 
     def groups(self) -> Groups:
-        """Return the keys of the groups that the stored answer found."""
+        """Return the keys of the groups in the stored answer."""
         return () if self.commit is None else read_groups(self.commit, self.id)
 
     def answered(self, reservation: Reservation) -> Reservation:
-        """Return a reservation with what was charged, and the answer if one is stored."""
+        """Return a reservation with the charge, and with the answer if one is stored."""
         return replace(
             reservation,
             cost=self.cost.cost,
@@ -74,20 +74,21 @@ class History:
         )
 
     def require_same(self, asked: dict[str, Any], curve: TradeOff) -> None:
-        """Refuse an id that stands for another question.
+        """Refuse an id that belongs to another question.
 
         Args:
-            asked: the record of what is asked now.
+            asked: the record of the question now.
             curve: its trade-off function.
 
         Raises:
-            EntryConflict: naming what differs; of the dataset, nothing is shown.
+            EntryConflict: if they differ. The message names the differences, but nothing about the
+                dataset.
         """
         names = {"request": "request", "source": "dataset"} | (
             {"stock": "schedule of steps"} if "stock" in asked else {"curve": "budget"}
         )
         self.require_kind(asked)
-        # As text: to Python 1, 1.0 and true are equal.
+        # Compare as text: Python treats 1, 1.0 and True as equal.
         differing = [
             key
             for key in names
@@ -104,30 +105,28 @@ class History:
         ):
             raise EntryConflict(
                 f"entry {brief(self.id)!r} was used before with another companion=, the share of "
-                "the budget that tells what limits and bounds did; ask the same again, or use a "
-                "new id"
+                "the budget for the effect of limits and bounds; ask the same again, or use a new "
+                "id"
             )
         places = differences(self.reserve.get("request"), asked["request"], sizes=not paid)
-        # With another budget, noise of another size is no other question.
+        # If only the budget differs, the size of the noise need not be named.
         words = [names[key] for key in differing if key != "request" or places or not paid]
         if paid:
             places = "; ".join(filter(None, [f"budget: {budgets(before, curve)}", places]))
         if "stock" in differing:
             held = ", ".join(map(str, self.stock()))
             wanted = ", ".join(map(str, read_stock(asked, self.id)))
-            places = "; ".join(
-                filter(None, [f"steps: {held} in the ledger, {wanted} asked", places])
-            )
+            places = "; ".join(filter(None, [f"steps: {held} in the ledger, {wanted} now", places]))
         raise EntryConflict(
             f"entry {brief(self.id)!r} was used before with another {' and '.join(words)}"
             f"{f' ({places})' if places else ''}; ask the same again, or use a new id"
         )
 
     def require_kind(self, asked: Mapping[str, object]) -> None:
-        """Refuse an id that stands for a question, an allowance or steps, and not for the same.
+        """Refuse an id that belongs to another kind of entry: a question, an allowance or steps.
 
         Raises:
-            EntryConflict: naming what it stands for.
+            EntryConflict: if the kinds differ; the message names both.
         """
         kinds = {"stock": "an allowance of steps", "of": "steps taken of an allowance"}
         found, wanted = (
@@ -136,8 +135,7 @@ class History:
         )
         if found != wanted:
             raise EntryConflict(
-                f"entry {brief(self.id)!r} stands for {found}; got {wanted} under the same id. "
-                "Use a new id"
+                f"entry {brief(self.id)!r} is {found}; got {wanted} under the same id. Use a new id"
             )
 
     def require_redraw_left(self) -> None:

@@ -1,4 +1,4 @@
-"""The ledger: what opens, charges, answers, checks and merges one."""
+"""The ledger: open, charge, answer, check and merge."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -69,30 +69,31 @@ _NOT_REVEALED = (
 @final
 @dataclass(frozen=True, slots=True)
 class Ledger(Displayed):
-    """A cap for one dataset and everything that was charged to it, in one store.
+    """A cap for one dataset and everything charged to it, in one store.
 
         sum of costs of all reserved entries <= capacity,   exactly, in fractions
         sum of their deltas                  <= delta_aside
 
-    Each release is charged two numbers, the mu^2 and the delta of a guarantee
-    gdp(mu) ⊗ f_{0,delta} that it keeps (docs/theory/accounts.md).
+    Each release is charged two numbers, the mu^2 and the delta of a guarantee gdp(mu) ⊗ f_{0,delta}
+    that it satisfies (docs/theory/accounts.md).
 
-    The handle holds no connection, and no secret but the password of a URL that has one: it may be
-    shared by threads, forked and pickled.
+    The object has no open connection. It contains no secret except the password of a URL, if there
+    is one. It may be shared by threads, forked and pickled.
 
     Attributes:
-        store: where it is kept: a file, without links, or a database; as text, for people.
-        cap: the guarantee that all releases together keep.
-        unit: who is protected, in words.
+        store: where it is kept: a file, with links resolved, or a database; it prints as text.
+        cap: the guarantee that all releases together satisfy.
+        unit: the privacy unit, in words.
         neighbors: the neighbouring relation of every entry.
         account: what is added up: "mu^2" or "epsilon".
         capacity: the most that is ever spent of it, fixed at opening.
-        delta_aside: the most that is ever spent of delta, on the tails of releases such as
-            trainings, and on what fails outright with some probability, such as groups that nobody
-            declared; 0 where nothing was set aside.
+        delta_aside: the most that is ever spent of delta. It pays for the tails of releases such as
+            trainings, and for outright failures, as with undeclared groups; 0 if nothing was set
+            aside.
 
-    Guarantee: a charge is on the disk before `reserve` returns and never leaves; values are on the
-        disk before `commit` returns them. A kill at any instant loses unrevealed draws at most.
+    Guarantee: a charge is on the disk before `reserve` returns, and is never removed. Values are on
+        the disk before `commit` returns them. If the process is killed, at most unrevealed draws
+        are lost.
     """
 
     store: Store
@@ -118,17 +119,17 @@ class Ledger(Displayed):
 
         Args:
             place: path of a file on a local disk; or, for a team, the URL of a PostgreSQL server,
-                "postgresql://user@host/database", with "?ledger=name" where it is not the only
-                one there.
-            cap: what all releases together may cost; fixed for good.
-            unit: who is protected, in the words of the table that will be asked: write
-                unit=table.protects, which reads "all rows of one patient", or "one row".
+                "postgresql://user@host/database", with "?ledger=name" if it holds several ledgers.
+            cap: the most that all releases together may cost; it can never be changed.
+            unit: the privacy unit, in the words of the table: write unit=table.protects, which is
+                "all rows of one patient", or "one row".
             neighbors: "add_remove" or "replace_one".
-            delta_aside: how much of the cap's delta is set aside, for good, for tails of releases
-                such as trainings, and for what fails outright, such as groups that nobody declared.
-                None: what the ledger was created with; for a new one, a tenth of
-                approx_dp(epsilon, delta)'s, all of gdp(mu) @ approx_dp(0, delta)'s. 0 sets nothing
-                aside. All of approx_dp's leaves epsilon to spend, for Laplace noise alone.
+            delta_aside: how much of the cap's delta to set aside, permanently, for tails of
+                releases such as trainings and for outright failures, as with undeclared groups.
+                None means the value that the ledger was created with. For a new ledger it means a
+                tenth of the delta of approx_dp(epsilon, delta), or all of gdp(mu) @ approx_dp(0,
+                delta)'s. 0 sets nothing aside. All of approx_dp's delta leaves an account in
+                epsilon, for Laplace noise only.
 
         Raises:
             InvalidParameter, NotCertified: if the cap cannot be spent, or a name is unusable.
@@ -158,10 +159,13 @@ class Ledger(Displayed):
 
     @classmethod
     def existing(cls, place: str | os.PathLike[str] | Store) -> "Ledger":
-        """Open a ledger that exists, to look at it or to go on.
+        """Open an existing ledger, to read it or to continue.
 
-        A backup that this user cannot write may be looked at, if no -wal with newer entries lies
-        beside it; nothing can be charged to it.
+        You can read a backup that you cannot write, unless a -wal file with newer entries is beside
+        it. You cannot charge it.
+
+        Args:
+            place: as for `open`.
 
         Raises:
             LedgerUnavailable, LedgerCorrupt: if there is none, or it cannot be used.
@@ -180,15 +184,19 @@ class Ledger(Displayed):
     # -- an entry's life ------------------------------------------------------------------------
 
     def turn(self, entry: str) -> AbstractContextManager[None]:
-        """Wait until nobody else is at this entry: `with ledger.turn(entry): ...`.
+        """Wait until no one else works on this entry: `with ledger.turn(entry): ...`.
 
-        Held from reserve to commit, it lets whoever asks the same entry meanwhile find the stored
-        answer instead of drawing too. Other entries do not wait; the turn of a dead process
-        passes on at once. Of files on Linux; elsewhere it waits for nobody.
+        Use it around reserve and commit. Then another process with the same entry finds the stored
+        answer instead of drawing again. Other entries do not wait, and a dead process does not
+        block. For files this works on Linux; on other systems it does not wait.
+
+        Args:
+            entry: id of the entry.
 
         Raises:
-            InvalidParameter: if the id is unusable, or this thread holds a turn already.
-            LedgerUnavailable: if turns cannot be taken: beside a file lies `<path>.turns` for them.
+            InvalidParameter: if the id is unusable, or this thread already has the lock of an
+                entry.
+            LedgerUnavailable: if the lock cannot be taken, which for a file is in `<path>.turns`.
         """
         check_name("entry", entry)
         return self.store.turn(entry)
@@ -206,20 +214,21 @@ class Ledger(Displayed):
         """Charge an entry, durably, or find what was charged under its id before.
 
         Args:
-            entry: the caller's id of the question; 1 to 200 printable characters.
-            request: public description of the question and the mechanism; stored whole.
-            source: which dataset; only a keyed hash is stored.
+            entry: your id for the question; 1 to 200 printable characters.
+            request: public description of the question and the mechanism; stored as given.
+            source: a name of the dataset; only a keyed hash is stored.
             curve: trade-off function of the mechanism on this question.
-            unit: who the sensitivity protects; must be the ledger's.
+            unit: the unit that the sensitivity protects; must be the ledger's.
             neighbors: the sensitivity's relation; must be the ledger's.
 
         Returns:
-            A reservation with values None: draw and `commit`; or with the stored values.
+            A reservation. If its values are None, draw and `commit`; otherwise they are the stored
+                values.
 
         Raises:
-            BudgetExceeded: if it does not fit under the cap. Nothing is charged. Of a training, it
-                says how many of its steps fit.
-            EntryConflict: if the id stands for something else, or has used up its redraw.
+            BudgetExceeded: if it does not fit under the cap. Nothing is charged. For a training,
+                the message says how many of its steps fit.
+            EntryConflict: if the id belongs to something else, or its redraw is used up.
             RelationMismatch: if the unit or relation is not the ledger's.
             NotCertified, UnsupportedComposition, InvalidParameter: if it cannot be charged.
             LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
@@ -233,19 +242,19 @@ class Ledger(Displayed):
         return self._charge(Asked(entry=entry, request=request, source=source, curve=curve))
 
     def _charge(self, asked: Asked, steps: Steps | None = None) -> Reservation:
-        # Before the ledger is locked: an exact composition takes its time.
+        # Before the ledger is locked, because an exact composition may take long.
         ask = Ask(asked=asked, cost=self._budget.cost(asked.curve), cap=self.cap)
         try:
             return self._write(ask.reserved, _NOTHING_DRAWN)
         except BudgetExceeded as refused:
-            # Outside the lock: how many steps of a training fit is found by pricing some of them.
+            # Outside the lock: finding how many steps fit needs several prices.
             instead = instead_text(self._budget, asked.curve, self.left(), steps)
             raise BudgetExceeded(f"{refused}{instead}") from None
 
     def holds(
         self, *, entry: str, request: Mapping[str, object], source: str, curve: TradeOff
     ) -> bool:
-        """Return whether `reserve` would find this charged before, and charge nothing for it.
+        """Return whether `reserve` would find this entry charged before, and charge nothing for it.
 
         Args:
             entry: as for `reserve`.
@@ -254,7 +263,7 @@ class Ledger(Displayed):
             curve: as for `reserve`.
 
         Raises:
-            EntryConflict: in the words of `reserve`, if that would refuse.
+            EntryConflict: if `reserve` would refuse, with its message.
             LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
         """
         asked = Asked(entry=entry, request=request, source=source, curve=curve)
@@ -263,20 +272,20 @@ class Ledger(Displayed):
     def commit(
         self, reservation: Reservation, values: Sequence[int], groups: Groups = ()
     ) -> Reservation:
-        """Store the drawn values, durably; only what this returns may be revealed.
+        """Store the drawn values, durably; reveal only what this returns.
 
         Args:
             reservation: from `reserve`.
             values: the noisy integers.
-            groups: of each question about groups that nobody declared, the keys of those shown.
+            groups: for each question with undeclared groups, the keys of the published ones.
 
         Returns:
-            The reservation with the stored values: these, or those of whoever committed first.
+            The reservation with the stored values: these, or those of an earlier commit.
 
         Raises:
             EntryConflict: if this ledger holds no such reservation.
-            InvalidParameter: if a value is no integer.
-            LedgerUnavailable, LedgerCorrupt: if the store cannot be used. The entry stays charged
+            InvalidParameter: if a value is not an integer.
+            LedgerUnavailable, LedgerCorrupt: if the store cannot be used. The entry stays charged,
                 and nothing may be revealed.
         """
         answer = Answer(reservation=reservation, values=values_text(values, groups))
@@ -295,25 +304,26 @@ class Ledger(Displayed):
         unit: str,
         neighbors: Neighbors,
     ) -> Allowance:
-        """Charge steps of a training as a whole, durably, or find them charged under their id.
+        """Charge the steps of a training together, durably, or find them charged under their id.
 
             price(step_1 ** n_1 ⊗ ... ⊗ step_k ** n_k)
 
-        They are taken afterwards block by block, with `Allowance.take`, at no further cost.
+        Take them afterwards block by block, with `Allowance.take`, at no further cost.
 
         Args:
-            entry: the caller's id of the allowance; 1 to 200 printable characters without "/",
-                which separates it from the names of what is taken.
+            entry: your id for the allowance; 1 to 200 printable characters without "/", which
+                separates it from the names of the blocks.
             step: the trade-off function of one step, such as dp_sgd(..., steps=1).
             steps: how many; or, for a schedule of several kinds, {step: number} without `step`.
-            request: public description of the training; stored whole.
-            source: which dataset; only a keyed hash is stored.
-            unit: who a step protects; must be the ledger's.
+            request: public description of the training; stored as given.
+            source: a name of the dataset; only a keyed hash is stored.
+            unit: the unit that a step protects; must be the ledger's.
             neighbors: the relation of the steps; must be the ledger's.
 
         Raises:
-            BudgetExceeded: if they do not fit under the cap, with how many do. Nothing is charged.
-            EntryConflict: if the id stands for something else.
+            BudgetExceeded: if they do not fit under the cap; the message says how many do. Nothing
+                is charged.
+            EntryConflict: if the id belongs to something else.
             RelationMismatch: if the unit or relation is not the ledger's.
             NotCertified, UnsupportedComposition, InvalidParameter: if they cannot be charged.
             LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
@@ -327,24 +337,24 @@ class Ledger(Displayed):
         return self.allowance(entry)
 
     def allowance(self, entry: str) -> Allowance:
-        """Return an allowance that was charged before, to take more of it.
+        """Return an allowance that was charged before, to take more from it.
 
         Args:
             entry: its id.
 
         Raises:
-            EntryConflict: if this ledger holds none of this id.
+            EntryConflict: if this ledger holds no allowance with this id.
             LedgerUnavailable, LedgerCorrupt: if the store cannot be used.
         """
         check_name("entry", entry)
         return allowance_of(self._access, entry, self.neighbors)
 
     def stocks(self) -> tuple[Stock, ...]:
-        """Return all allowances with what was taken of them, at one moment."""
+        """Return all allowances with what was taken from them, from one snapshot."""
         return self._read(lambda tables, meta: Events(tables, meta).stocks())
 
     def left_steps(self, step: TradeOff) -> int:
-        """Return how many steps could be declared with what is left: the largest such n.
+        """Return the largest n such that n steps could be declared with the remaining budget.
 
             price(step ** n) <= left()
 
@@ -362,17 +372,17 @@ class Ledger(Displayed):
     def copy(self, place: str | os.PathLike[str] | Store) -> "Ledger":
         """Copy this ledger to another place, with the same chain and the same head.
 
-        So a file moves to a database, or back. This one stays as it is: take it out of use, for
-        while both are in use, each allows the whole cap; `merge` puts them together again.
+        Use it to move a file to a database, or back. This ledger does not change: stop using it,
+        because while both are in use, each allows the whole cap. `merge` combines them again.
 
         Args:
-            place: as for `open`; nothing may be kept there yet.
+            place: as for `open`; it must be empty.
 
         Returns:
             The copy.
 
         Raises:
-            LedgerMismatch: if a ledger is there already.
+            LedgerMismatch: if a ledger is already there.
             LedgerUnavailable, LedgerCorrupt: if a place cannot be used, or the chain is broken.
         """
         held, store = self._read(copied), store_of(place).settled()
@@ -385,22 +395,22 @@ class Ledger(Displayed):
         return self._of(store, held.meta)
 
     def merge(self, copy: "Ledger", *, keep_both: bool) -> tuple[str, ...]:
-        """Add what a copy of this ledger holds and this one does not.
+        """Add the entries that a copy of this ledger holds and this one does not.
 
-        Copies of one file that were both charged have each spent a part of the cap: the sum counts,
-        and may exceed the cap, which `check` then says; nothing more can be charged. What both
-        hold already is charged once. The copy stays as it is: take it out of use.
+        If two copies of one file were both charged, each has spent a part of the cap. The sum
+        counts, and may exceed the cap; then `check` says so, and nothing more can be charged.
+        Entries in both are charged once. The copy does not change: stop using it.
 
         Args:
-            copy: a ledger whose file was once a copy of this one's, or the other way round.
-            keep_both: where both charged or answered one id after they parted: True charges both,
-                the copy's under a new id; False refuses.
+            copy: a ledger whose file was once a copy of this one's, or the reverse.
+            keep_both: what to do if both charged or answered the same id after they were copied:
+                True charges both, the copy's under a new id; False refuses.
 
         Returns:
             The ids that were added, each charged.
 
         Raises:
-            EntryConflict: if one id was charged or answered apart. Nothing is merged.
+            EntryConflict: if one id was charged or answered in both. Nothing is merged.
             LedgerMismatch: if the two are not copies of one ledger.
             LedgerUnavailable, LedgerCorrupt: if a file cannot be used, or its chain is broken.
         """
@@ -411,7 +421,11 @@ class Ledger(Displayed):
         )
 
     def require_relation(self, unit: str, neighbors: str) -> None:
-        """Refuse a question that protects somebody else, or in another sense.
+        """Refuse a question for another privacy unit or another neighbouring relation.
+
+        Args:
+            unit: the privacy unit of the question.
+            neighbors: its neighbouring relation.
 
         Raises:
             RelationMismatch: if the unit or the relation is not the ledger's.
@@ -421,7 +435,7 @@ class Ledger(Displayed):
             {"unit": unit, "neighbors": neighbors},
         )
 
-    # -- what it tells, each answer from one snapshot ---------------------------------------------
+    # -- queries, each from one snapshot ----------------------------------------------------------
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all entries, in the order in which they were reserved."""
@@ -432,28 +446,31 @@ class Ledger(Displayed):
         return self._spent().cost
 
     def spent_delta(self) -> Fraction:
-        """Return the exact sum of what was charged of the delta that was set aside."""
+        """Return the exact sum of the charges to the delta that was set aside."""
         return self._spent().delta
 
     def left(self) -> Amount:
-        """Return what may still be charged to both accounts, as they stand at one moment."""
+        """Return what can still be charged to both accounts, from one snapshot."""
         return self._budget.capacity - self._spent()
 
     def remaining(self) -> Fraction:
-        """Return what may still be charged, in the unit of the account."""
+        """Return what can still be charged, in the unit of the account."""
         return self.left().cost
 
     def remaining_delta(self) -> Fraction:
-        """Return what may still be charged of the delta that was set aside."""
+        """Return what can still be charged to the delta that was set aside."""
         return self.left().delta
 
     def price(self, curve: TradeOff) -> Price:
-        """Return what a release would be charged; nothing is charged, and no store looked at.
+        """Return the charge for a release, without charging it and without reading the store.
 
         The price depends on the curve and on what was fixed at opening, never on what is spent.
 
         Args:
             curve: trade-off function of the mechanism.
+
+        Returns:
+            The price, rounded up.
 
         Raises:
             NotCertified, UnsupportedComposition, InvalidParameter: if it cannot be charged.
@@ -468,28 +485,29 @@ class Ledger(Displayed):
         return price_of(self._budget, curve)
 
     def state(self) -> str:
-        """Say which part is spent, and what holds whatever is asked next, in one line."""
+        """Return one line: the share that is spent, and the guarantee of all releases together."""
         spent = self._spent()
         return (
-            f"{share_text(self._budget, spent)} spent; whatever is asked next, all together keep "
+            f"{share_text(self._budget, spent)} spent; all releases together satisfy "
             f"{brief(str(self.cap))}"
         )
 
     def total(self) -> TradeOff:
         """Return the guarantee of everything charged so far, revealed or not.
 
-        What merged copies took of an allowance beyond its steps is composed with it.
+        It includes steps that merged copies took from an allowance beyond its number.
 
-        Guarantee: only for an analyst who stops here for reasons fixed beforehand, however the
-            questions were chosen. Whoever stops where the answers suggest it has the cap.
+        Guarantee: only for an analyst who stops here for reasons fixed beforehand; the questions
+            may be chosen adaptively. If the answers decide when to stop, the cap is the guarantee.
         """
         return self._read(lambda tables, meta: total_of(Events(tables, meta), meta.budget()))
 
     def composed(self) -> TradeOff:
-        """Return the exact composition of everything charged so far, a smaller loss than `total`.
+        """Return the exact composition of everything charged so far; its loss is below `total`'s.
 
         Guarantee: only if the questions, their amounts of noise and the end were all fixed
-            beforehand. If one of them was chosen from answers, this does not hold; the cap does.
+            beforehand. If one of them was chosen after seeing answers, this does not hold; the cap
+            does.
 
         >>> import pathlib, tempfile, neyman as ny
         >>> ledger = Ledger.open(pathlib.Path(tempfile.mkdtemp()) / "a", cap=ny.approx_dp(8, 1e-5),
@@ -504,27 +522,29 @@ class Ledger(Displayed):
         return self._read(lambda tables, meta: composed_of(Events(tables, meta)))
 
     def export(self) -> dict[str, object]:
-        """Return everything that the ledger holds, JSON-able, with the rows of its chain.
+        """Return everything in the ledger, for JSON, with the rows of its chain.
 
-        Answers are in it, and are public; the secret that keys the datasets' fingerprints is not.
+        It includes the answers, which are public, but not the secret that keys the fingerprints of
+        datasets.
         """
         return self._read(ledger_record)
 
     def head(self) -> str:
-        """Return the digest of the last row, which covers all that was ever charged and stored.
+        """Return the digest of the last row, which covers everything ever charged and stored.
 
-        Note it elsewhere: `check(head)` then finds rows cut off the end, and a chain written anew.
+        Note it elsewhere: `check(head)` then finds rows cut off the end and a rewritten chain.
         """
         return self._read(lambda tables, meta: Events(tables, meta).head())
 
     def check(self, head: str | None = None) -> tuple[str, ...]:
-        """Return everything that is wrong with the ledger; empty when nothing is.
+        """Return everything that is wrong with the ledger; empty if nothing is.
 
         Args:
-            head: what `head()` gave once; without it a shortened or rewritten chain is not found.
+            head: an earlier result of `head()`; without it a shortened or rewritten chain is not
+                found.
 
         Raises:
-            InvalidParameter: if the head is no digest.
+            InvalidParameter: if the head is not a digest.
         """
         return inspect(self.store, head, self._access.known)
 

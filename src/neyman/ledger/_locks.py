@@ -1,7 +1,7 @@
-"""Turns on Linux: one locked byte, in a file beside the ledger, for each entry being drawn.
+"""Locks of entries on Linux: one byte for each entry being drawn, in a file beside the ledger.
 
-Open-file-description locks bind threads and processes alike, and end at once with their holder.
-They need a file of their own: closing any descriptor of the ledger's would drop SQLite's locks.
+Open-file-description locks apply to threads and processes alike, and end at once with their holder.
+They need a separate file: closing any descriptor of the ledger's file would drop SQLite's locks.
 """
 
 import errno
@@ -28,11 +28,11 @@ _FLOCK: Final = "@hhqqi0q"
 
 @contextmanager
 def turn(ledger: Path, entry: str) -> Generator[None]:
-    """Wait until nobody else has the turn of this entry, and hold it.
+    """Wait for the lock of this entry, and hold it during the block.
 
     Raises:
-        InvalidParameter: if this thread holds a turn already.
-        LedgerUnavailable: if the file of turns cannot be used.
+        InvalidParameter: if this thread already has the lock of an entry.
+        LedgerUnavailable: if the file of locks cannot be used.
     """
     place = _byte(entry)
     file = ledger.with_name(f"{ledger.name}.turns")
@@ -40,7 +40,7 @@ def turn(ledger: Path, entry: str) -> Generator[None]:
 
     def close(descriptor: int) -> None:
         with suppress(OSError):
-            # A copy that a native library's fork made would outlive a mere close.
+            # Unlock first: a copy from a native library's fork would keep the lock after a close.
             _lock(descriptor, fcntl.F_UNLCK, place)
         os.close(descriptor)
 
@@ -62,7 +62,7 @@ def turn(ledger: Path, entry: str) -> Generator[None]:
 
 
 def _opened(file: Path, ledger: Path) -> int:
-    # Whoever may write the ledger may take a turn, whatever the umask.
+    # Everyone who can write the ledger can take its locks, whatever the umask.
     mode = ledger.stat().st_mode & 0o666
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(file, flags, mode)
@@ -81,6 +81,6 @@ def _lock(descriptor: int, kind: int, place: int) -> None:
     try:
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, request)
     except OSError as error:
-        # A kernel without these locks: no turns.
+        # A kernel without these locks: no waiting.
         if error.errno != errno.EINVAL:
             raise

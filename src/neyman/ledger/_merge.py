@@ -1,8 +1,9 @@
-"""Two copies of one ledger that went on apart, put together again.
+"""Merge two copies of one ledger that were both used.
 
-An event has an id for life, so that copies know what they share. One reserve is one charge: where
-both copies reserved the same id after they parted, two answers may have been drawn, and two charges
-are due. No event is dropped, so the sum of the merged ledger is never below what either copy drew.
+An event has a permanent id, so copies know what they share. One reserve is one charge. If both
+copies reserved the same id after they were copied, two answers may have been drawn, and two charges
+are due. No event is dropped, so the sum of the merged ledger is never below the draws of both
+copies.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,13 +24,13 @@ Row: TypeAlias = tuple[str, str, str, str | None, str, str]
 """Event, entry, kind, cost, payload, time: a row without its place in a chain."""
 
 _SHOWN: Final = 5
-# So that an id with its mark is still an id.
+# Leaves space for a suffix in an id.
 _LONGEST: Final = 170
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """All that one copy holds."""
+    """All rows of one copy."""
 
     meta: Meta
     rows: tuple[Row, ...]
@@ -40,7 +41,7 @@ def copied(tables: Tables, meta: Meta) -> Copy:
     """Read a copy that is sound.
 
     Raises:
-        LedgerCorrupt: if its chain is broken; being spent beyond its cap is no damage.
+        LedgerCorrupt: if its chain is broken; spending beyond the cap is not damage.
     """
     _require_sound(tables, meta, "copy")
     rows = tuple(row[1:-1] for row in Events(tables, meta).rows())
@@ -48,11 +49,12 @@ def copied(tables: Tables, meta: Meta) -> Copy:
 
 
 def merged(tables: Tables, meta: Meta, other: Copy, *, keep_both: bool) -> tuple[str, ...]:
-    """Add what the other copy holds and this one does not; return the ids that were charged.
+    """Add the entries that the other copy holds and this one does not; return the ids charged.
 
     Raises:
         LedgerMismatch: if the two are not copies of one ledger.
-        EntryConflict: if both charged or answered one id after they parted, unless `keep_both`.
+        EntryConflict: if both charged or answered one id after they were copied, unless
+            `keep_both`.
     """
     if other.meta != meta:
         raise LedgerMismatch(
@@ -88,7 +90,7 @@ def _by_entry(rows: Iterable[Row]) -> dict[str, dict[str, Row]]:
 
 
 class _Here:
-    """This ledger, while the other's entries come in one by one."""
+    """This ledger, while the entries of the other are added one by one."""
 
     def __init__(self, events: Events) -> None:
         self.events = events
@@ -98,7 +100,7 @@ class _Here:
             self._know(row[1:-1])
 
     def parted(self, entry: str, told: Mapping[str, Row]) -> bool:
-        """Return whether an entry of the other's was charged or answered here by itself."""
+        """Return whether an entry of the other copy was charged or answered separately here."""
         name = self.names.get(told["reserve"][0])
         if name is None:
             return entry in self.entries
@@ -106,23 +108,23 @@ class _Here:
         return mine is not None and theirs is not None and mine[0] != theirs[0]
 
     def once(self, entry: str, told: Mapping[str, Row]) -> str | None:
-        """Add what is missing; return the id if it is charged by this."""
-        # What both hold may have got another id here in an earlier merge.
+        """Add what is missing; return the id if this charges it."""
+        # An earlier merge may have given a shared entry another id here.
         name = self.names.get(told["reserve"][0], entry)
         known = self.entries.get(name, {})
         self._add(name, [row for kind, row in told.items() if kind not in known])
         return None if known else name
 
     def again(self, entry: str, told: Mapping[str, Row]) -> str | None:
-        """Charge the other's version under a new id, once however often it is merged."""
+        """Charge the other copy's version under a new id, only once even if it is merged again."""
         last = told.get("commit", told["reserve"])[0]
         reserve, *rest = told.values()
         if reserve[0] in self.names:
-            # Reserved before they parted and answered twice since: a charge for the second answer.
+            # Reserved before the copy and answered twice since: charge the second answer.
             reserve = (inherited_event(self.events.meta.ledger, (last, "reserve")), *reserve[1:])
         if reserve[0] in self.names:
             return None
-        # An id is anybody's to take: what is merged is told by its event alone.
+        # Anyone may have used the id: only the event identifies a merged entry.
         marks = (last[:length] for length in range(12, len(last) + 1))
         twins = (f"{entry[:_LONGEST]} (copy {mark})" for mark in marks)
         twin = next((name for name in twins if name not in self.entries), None)

@@ -1,4 +1,4 @@
-"""What is found at a place, beside what was asked for there."""
+"""Compare what is stored at a place with what the caller expects there."""
 
 import os
 from contextlib import suppress
@@ -29,16 +29,16 @@ __all__ = [
 
 
 def store_of(place: str | os.PathLike[str] | Store, folder: Path | None = None) -> Store:
-    """Return the store at a place; nothing is looked up yet.
+    """Return the store at a place, without looking whether it exists.
 
     Args:
         place: path of a file on a local disk; or the URL of a PostgreSQL server,
-            "postgresql://user@host/database", with "?ledger=name" where it is not the only one;
-            or a store, which is returned.
-        folder: what a relative path starts from; None for the process's own.
+            "postgresql://user@host/database", with "?ledger=name" if it holds several ledgers; or a
+            store, which is returned.
+        folder: the folder of a relative path; None for the process's own.
 
     Raises:
-        InvalidParameter: if it is none of these. No part of a URL is shown.
+        InvalidParameter: if it is none of these. The message shows no part of a URL.
     """
     if isinstance(place, Store):
         return place
@@ -49,7 +49,7 @@ def store_of(place: str | os.PathLike[str] | Store, folder: Path | None = None) 
 
 
 def found_or_created(tables: Tables, asked: Meta) -> Meta:
-    """Return what was fixed when the ledger was opened first, which may be now."""
+    """Return the opening row, which is created now if there is none."""
     meta = read_meta(tables)
     if meta is None:
         create(tables, asked)
@@ -57,10 +57,10 @@ def found_or_created(tables: Tables, asked: Meta) -> Meta:
 
 
 def known(tables: Tables) -> Meta:
-    """Return what was fixed when the ledger was opened first.
+    """Return the opening row.
 
     Raises:
-        LedgerCorrupt: if it is lost.
+        LedgerCorrupt: if it is missing.
     """
     meta = read_meta(tables)
     if meta is None:
@@ -69,7 +69,7 @@ def known(tables: Tables) -> Meta:
 
 
 def planted(tables: Tables, held: Copy, here: Store, source: Store) -> None:
-    """Write a copy where nothing is kept yet.
+    """Write a copy to an empty place.
 
     Raises:
         LedgerMismatch: if a ledger is there.
@@ -89,7 +89,7 @@ def relation_of(meta: Meta) -> Neighbors:
     """Return the neighbouring relation.
 
     Raises:
-        LedgerCorrupt: if it is none.
+        LedgerCorrupt: if the stored text is not one.
     """
     neighbors: Neighbors | None = None
     with suppress(InvalidParameter):
@@ -100,10 +100,10 @@ def relation_of(meta: Meta) -> Neighbors:
 
 
 def require_same(store: Store, name: str, found: object, asked: object) -> None:
-    """Refuse to open a ledger for something else than it was created for.
+    """Refuse to open a ledger with other parameters than it was created with.
 
     Raises:
-        LedgerMismatch: naming what differs.
+        LedgerMismatch: if a parameter differs; the message names it.
     """
     if found != asked:
         held = brief(str(found))
@@ -114,7 +114,7 @@ def require_same(store: Store, name: str, found: object, asked: object) -> None:
 
 
 def require_relation(found: dict[str, str], asked: dict[str, str]) -> None:
-    """Refuse a question that protects somebody else, or in another sense.
+    """Refuse a question for another privacy unit or another neighbouring relation.
 
     Args:
         found: unit and neighbors of the ledger.

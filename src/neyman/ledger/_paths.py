@@ -1,4 +1,4 @@
-"""Which paths can hold a ledger: on a local disk, where file locks can be trusted."""
+"""The paths that can hold a ledger: on a local disk, where file locks can be trusted."""
 
 import os
 import re
@@ -33,11 +33,11 @@ def file_system(mountinfo: str, path: PurePosixPath) -> str | None:
     The longest mount point that is a prefix wins; of equals, the last, which covers the others.
 
     Args:
-        mountinfo: text of /proc/self/mountinfo; lines that are not its format are skipped.
+        mountinfo: text of /proc/self/mountinfo; lines in another format are skipped.
         path: as the kernel names it, without links.
 
     Returns:
-        The type, or None where no line covers the path.
+        The type, or None if no line covers the path.
     """
     found, depth = None, -1
     for line in mountinfo.splitlines():
@@ -52,7 +52,7 @@ def file_system(mountinfo: str, path: PurePosixPath) -> str | None:
 
 
 def file_system_of(path: Path) -> str | None:
-    """Return the type of the file system under a resolved path; None off Linux, unchecked."""
+    """Return the type of the file system under a resolved path; None if not on Linux."""
     try:
         table = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
@@ -61,10 +61,10 @@ def file_system_of(path: Path) -> str | None:
 
 
 def plain_path(path: str | os.PathLike[str]) -> Path:
-    """Return what was written as a path.
+    """Return a path as it was written.
 
     Raises:
-        InvalidParameter: if it is no plain path of a file.
+        InvalidParameter: if it is not the plain path of a file.
     """
     given = os.fspath(path) if isinstance(path, str | os.PathLike) else None  # pyright: ignore[reportUnnecessaryIsInstance]
     if not isinstance(given, str) or not given or given.startswith((":", "file:")):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -80,9 +80,9 @@ def plain_path(path: str | os.PathLike[str]) -> Path:
 def real_path(path: Path) -> Path:
     """Return the real path of a ledger's file, which need not exist yet.
 
-    On Linux the mount table tells the file system, and one that is not known as local is refused,
-    for its locks and flushes cannot be trusted;
-    elsewhere that check is not possible, and the caller must know.
+    On Linux the mount table names the file system. One that is not known to be local is refused,
+    because its locks and flushes cannot be trusted. On other systems this check is not possible,
+    and you must know.
 
     Raises:
         LedgerUnavailable: if no ledger can be kept there.
@@ -114,12 +114,12 @@ def _refusal(place: Path) -> str | None:
 
 
 def require_present(place: Path) -> None:
-    """Refuse to look for a ledger where no file is.
+    """Refuse a place without a file.
 
     Raises:
         LedgerUnavailable: if there is none.
     """
-    # A link to itself is something else than nothing.
+    # A link to itself counts as present.
     if not os.path.lexists(place):
         raise LedgerUnavailable(
             f"there is no ledger at {str(place)!r}; write the path of one, "
@@ -130,8 +130,8 @@ def require_present(place: Path) -> None:
 def require_one_name(place: Path) -> None:
     """Refuse a file with a second name, a hard link.
 
-    SQLite names the log after the path it was given, so that under the other name the charges of
-    a killed process, and the locks of a live one, would not be seen.
+    SQLite names the log after the path that it was given. Under the other name, it would miss the
+    charges of a killed process and the locks of a live one.
 
     Raises:
         LedgerUnavailable: if the file has one.
@@ -144,7 +144,7 @@ def require_one_name(place: Path) -> None:
 
 
 def unwritable(place: Path) -> Path | None:
-    """Return what this user cannot write: the file, its directory, or neither."""
+    """Return what this user cannot write: the file, its directory, or None if both are writable."""
     for needed in (place, place.parent):
         if needed.exists() and not os.access(needed, os.W_OK):
             return needed

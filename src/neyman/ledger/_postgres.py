@@ -1,7 +1,7 @@
 """A ledger in a PostgreSQL database, for many machines.
 
-One transaction and one connection per call, ended and closed before the call returns. Writers
-exclude each other by an advisory lock that belongs to the transaction, so that it ends with it.
+Each call uses one transaction and one connection, ended and closed before it returns. Writers
+exclude each other by an advisory lock that belongs to the transaction and ends with it.
 """
 
 import hashlib
@@ -33,12 +33,12 @@ __all__ = ["PostgresStore", "explained", "out_of_reach"]
 _HELD: Final = ("55P03", "40")
 _READ_ONLY: Final = ("25006",)
 _FORBIDDEN: Final = ("42501",)
-# Damage, an object missing or other, a row refused, by a trigger too, a value of another kind.
+# Damage, a missing or different object, a refused row (also by a trigger), a value of another type.
 _CORRUPT: Final = ("XX", "42", "23", "P0001", "22")
 
 
 def out_of_reach(url: str, consequence: str) -> LedgerUnavailable:
-    """Return the error for a server that lets nobody in."""
+    """Return the error for a server that cannot be reached or refuses this user."""
     return LedgerUnavailable(
         f"the server of the ledger {url!r} cannot be reached, or does not let this user in. "
         f"{consequence} Check that it runs, and host, port, database, user and password; `psql` "
@@ -47,7 +47,7 @@ def out_of_reach(url: str, consequence: str) -> LedgerUnavailable:
 
 
 def explained(url: str, code: str | None, consequence: str) -> NeymanError:
-    """Return the error for a code; None means that the connection was lost."""
+    """Return the error for an SQLSTATE code; None means that the connection was lost."""
     known = code or ""
     if known.startswith(_HELD):
         return LedgerUnavailable(
@@ -82,7 +82,7 @@ T = TypeVar("T")
 
 _PATIENCE_S: Final = 30.0
 
-# Unless the user says otherwise in the URL; a server that is silent for a minute is gone.
+# Defaults, which the URL can override; a server that is silent for a minute counts as gone.
 _ACCESS: Final = {
     "application_name": "neyman ledger",
     "connect_timeout": "10",
@@ -91,22 +91,22 @@ _ACCESS: Final = {
     "keepalives_count": "3",
 }
 
-# For this transaction alone, so that a pool of connections may lie between. A client that vanished
-# without a word is noticed by the server, and what it held is free again.
+# Set for this transaction alone, so that a connection pool may be used. The server notices a client
+# that vanished, and frees its locks.
 _SETTINGS: Final = (
     "SET LOCAL statement_timeout = 0",
-    # One that is stopped in the middle of a call does not stop the others for good.
+    # A process that is stopped in the middle of a call does not block the others for good.
     "SET LOCAL idle_in_transaction_session_timeout = '5min'",
     # A policy that would hide rows is an error.
     "SET LOCAL row_security = off",
-    # What waits for the end of the transaction would come after the last look at what was written.
+    # Deferred constraints would act after the last check of what was written.
     "SET CONSTRAINTS ALL IMMEDIATE",
-    # It changes how the catalog's words are written.
+    # It changes the text of the catalog's definitions.
     "SET LOCAL quote_all_identifiers = off",
     "SET LOCAL tcp_keepalives_idle = 30",
     "SET LOCAL tcp_keepalives_interval = 10",
     "SET LOCAL tcp_keepalives_count = 3",
-    # A commit is durable when it returns, whatever is usual here; one that waits for more stays.
+    # A commit is durable when it returns, whatever the default here; a stricter setting is kept.
     "SELECT set_config('synchronous_commit', 'on', true) "
     "WHERE current_setting('synchronous_commit') <> 'remote_apply'",
 )
@@ -135,10 +135,10 @@ class PostgresStore(Store):
 
     @classmethod
     def at(cls, url: str) -> "PostgresStore":
-        """Read the URL.
+        """Return the store of a URL.
 
         Raises:
-            InvalidParameter: if it is none.
+            InvalidParameter: if it is not a valid URL.
         """
         found = address(url)
         return cls(found.text, f"neyman_{found.ledger}", found.access)
@@ -184,7 +184,7 @@ class PostgresStore(Store):
     @override
     def write(self, work: Callable[[Tables], T], *, consequence: str, create: bool = False) -> T:
         def writing(tables: PostgresTables) -> T:
-            # What is read after this was written by all who had the lock before.
+            # Later reads see the writes of all earlier holders of the lock.
             tables.connection.execute(_lock(self.schema))
             self._require_durable(tables)
             if not create or tables.found():
@@ -225,7 +225,7 @@ class PostgresStore(Store):
                 failure = explained(self.url, error.sqlstate, consequence)
             else:
                 return result
-        # Out of the handler, so that the server's error does not travel along.
+        # Outside the handler, so that the server's error is not attached.
         raise failure
 
     def _connected(self, consequence: str) -> AbstractContextManager[Any]:
@@ -259,7 +259,7 @@ class PostgresStore(Store):
         ((there,),) = tables.select("SELECT to_regnamespace(?) IS NOT NULL", self.schema)
         if not there:
             tables.connection.execute(f"CREATE SCHEMA {self.schema}")
-        # In a schema that is closed to a user, tables would be made for the session alone.
+        # If a schema is closed to the user, tables would be temporary.
         ((found,),) = tables.select("SELECT current_schema()")
         if found != self.schema:
             raise LedgerUnavailable(
@@ -316,7 +316,7 @@ class PostgresStore(Store):
 
 
 def _client() -> Any:
-    """Return the client.
+    """Return the client library.
 
     Raises:
         MissingExtra: if it is not installed.

@@ -23,7 +23,7 @@ _ORDER: Final = (
 
 
 def _function(name: str, body: str) -> str:
-    # With the path of this schema, whatever path somebody has who writes to the tables.
+    # With the path of this schema, whatever path a writer to the tables uses.
     return (
         f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT "
         f"AS $${body}$$"
@@ -54,8 +54,8 @@ _OBJECTS: Final = (
     _mark(VERSION),
 )
 
-# What the catalog says of these objects, in words that are the same in every release of the server.
-# A trigger can be replaced under its own name, so that it tells all that it says.
+# The catalog's description of these objects, in words that are the same in every server version.
+# A trigger can be replaced under its own name, so its whole definition is compared.
 _CATALOG: Final = """
 WITH here AS (SELECT * FROM pg_class WHERE relnamespace = current_schema()::regnamespace)
 SELECT 'table', relname::text, concat_ws(' ', relkind, relpersistence, relrowsecurity, (
@@ -128,14 +128,14 @@ _EXPECTED: Final = frozenset(
     }
 )
 
-# Data that cannot be read, objects that are gone, and rows that a policy keeps back.
+# Unreadable data, missing objects, and rows that a policy withholds.
 _UNREADABLE: Final = ("XX", "42P01", "42703", "42883", "42501")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PostgresTables(Tables):
-    """The tables as a connection sees them whose search path is their schema."""
+    """The tables in a connection whose search path is their schema."""
 
     connection: Any
     schema: str
@@ -146,7 +146,7 @@ class PostgresTables(Tables):
         return "meta" in self.found()
 
     def found(self) -> set[str]:
-        """Return which tables the schema has; a table of the session's alone is none of them."""
+        """Return which tables the schema has, without temporary tables of the session."""
         return {
             name
             for (name,) in self.select(
@@ -185,7 +185,7 @@ class PostgresTables(Tables):
         self.connection.execute(_mark(VERSION))
 
     def version(self) -> str | None:
-        """Return the format that the tables are marked with; None if they are no ledger's."""
+        """Return the format in the mark of the tables; None if a ledger did not create them."""
         ((mark,),) = self.select("SELECT obj_description('meta'::regclass, 'pg_class')")
         version = (mark or "").removeprefix(MARK)
         return None if mark == version or not version.isdecimal() else version

@@ -1,4 +1,4 @@
-"""Which database, and which ledger in it, a URL means; and how to write it without its password."""
+"""The URL of a ledger in a database, and how to print it without its password."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ __all__ = ["Address", "address", "is_url"]
 
 _DEFAULT: Final = "ledger"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,40}")
-# As libpq reads it, and stricter: what could be a password in another place is refused.
+# The syntax of libpq, but stricter: a possible password in another part is refused.
 _URL: Final = re.compile(
     r"postgres(?:ql)?://(?:(?P<user>[^:@/?#]*)(?::(?P<password>[^@/?#]*))?@)?"
     r"(?P<hosts>[^@/?#]*)(?:/(?P<dbname>[^@/?#]*))?(?:\?(?P<query>[^#]*))?",
@@ -24,12 +24,12 @@ _HOST: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(?P<port>
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a ledger lies.
+    """The address of a ledger.
 
     Attributes:
-        text: the URL, made of what may be shown: user, host, port, database, ledger.
+        text: the URL with its public parts: user, host, port, database, ledger.
         ledger: its name in the database.
-        access: what the client connects with; a password may be in it.
+        access: the client's connection parameters; may contain a password.
     """
 
     text: str
@@ -38,19 +38,20 @@ class Address:
 
 
 def is_url(place: str) -> bool:
-    """Return whether a place is meant as a URL: of PostgreSQL, or of what is no place of a ledger.
+    """Return whether a place is meant as a URL, of PostgreSQL or of something else.
 
-    What is none is a path, and paths are shown in errors: so a scheme that is written otherwise
-    must not make one of a URL with a password.
+    All other places count as paths, and errors show paths. So a URL with a password must not count
+    as a path because its scheme is misspelt.
     """
     return "://" in place or place.startswith(("postgresql:", "postgres:"))
 
 
 def address(url: str) -> Address:
-    """Read a URL.
+    """Return the address of a URL.
 
     Raises:
-        InvalidParameter: if it is none; no part of it is shown, for any may be a password.
+        InvalidParameter: if it is not a valid URL. The message shows no part of it, because any
+            part may be a password.
     """
     access = _read(url)
     if access is None:
@@ -76,7 +77,7 @@ def _read(url: str) -> dict[str, str] | None:
     try:
         query = parse_qsl(found["query"] or "", keep_blank_values=True, strict_parsing=True)
     except ValueError:
-        # An empty query is none; another that cannot be parsed is no URL.
+        # An empty query is ignored; a query that cannot be parsed makes the URL invalid.
         if found["query"]:
             return None
         query = []

@@ -1,4 +1,4 @@
-"""What a release would cost, and what to say where it costs too much."""
+"""The price of a release, and advice if it costs too much."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +11,7 @@ from neyman.numerics import at_most, ceil_float
 
 __all__ = ["Price", "instead_text", "price_of", "share_text"]
 
-# Of a refused release, the part of its steps below which nobody asks how many fit.
+# If fewer than one in this many of a refused release's steps fit, the number is not searched for.
 _FEW: Final = 20
 _LITTLE: Final = 1e-9
 _TAIL: Final = (
@@ -23,14 +23,14 @@ _TAIL: Final = (
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Price:
-    """What a ledger would charge for a release. Nothing was charged.
+    """The charge that a ledger would make for a release. Nothing was charged.
 
     Attributes:
         account: what the ledger adds up: "mu^2" or "epsilon".
         cost: in the unit of the account, exactly as it would be charged.
-        delta: of what was set aside, for the release's tail and for what fails outright in it.
-        share: the larger of the shares of the whole of both accounts, rounded up; above 1 it never
-            fits.
+        delta: the charge to the delta that was set aside, for the release's tail and its outright
+            failure.
+        share: the larger of its shares of the two accounts, rounded up; above 1 it can never fit.
     """
 
     account: str
@@ -40,12 +40,12 @@ class Price:
 
     @property
     def mu(self) -> float | None:
-        """The mu that is charged, rounded up; None where the ledger adds up epsilons."""
+        """The mu that is charged, rounded up; None if the ledger adds up epsilons."""
         return None if self.account == "epsilon" else gdp(squared=self.cost).mu()
 
     @property
     def epsilon(self) -> Fraction | None:
-        """The epsilon that is charged; None where the ledger adds up squares of mu."""
+        """The epsilon that is charged; None if the ledger adds up squares of mu."""
         return self.cost if self.account == "epsilon" else None
 
     def __repr__(self) -> str:
@@ -55,7 +55,7 @@ class Price:
 
 
 def price_of(budget: Budget, curve: TradeOff) -> Price:
-    """Return what a budget charges for a release."""
+    """Return the charge of a budget for a release."""
     amount = budget.cost(curve)
     return Price(
         account=budget.filter.account,
@@ -66,7 +66,7 @@ def price_of(budget: Budget, curve: TradeOff) -> Price:
 
 
 def share_text(budget: Budget, spent: Amount) -> str:
-    """Say which part of both accounts an amount is, rounded up."""
+    """Return the share of each account that an amount takes, rounded up, as text."""
     parts = [(spent.cost, budget.filter.capacity, budget.filter.account)]
     if budget.delta:
         parts.append((spent.delta, budget.delta, "delta"))
@@ -74,16 +74,16 @@ def share_text(budget: Budget, spent: Amount) -> str:
 
 
 def instead_text(budget: Budget, curve: TradeOff, left: Amount, steps: Steps | None = None) -> str:
-    """Say what of a refused release would fit: some of a training's steps, or all but its tail.
+    """Return what part of a refused release would fit: some of its steps, or all but its tail.
 
     Args:
-        budget: that refused it.
+        budget: the budget that refused it.
         curve: of the release.
-        left: of both accounts.
-        steps: what the release consists of; None for what its curve is a power of.
+        left: the remaining amount, in both accounts.
+        steps: the steps of the release; None if its curve is a power.
 
     Returns:
-        A clause that begins with a full stop; nothing where neither helps.
+        A clause that begins with a full stop; empty if neither helps.
     """
     if not budget.delta and _tail_decides(budget, curve):
         return _TAIL

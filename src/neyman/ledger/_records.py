@@ -1,4 +1,4 @@
-"""What is written of an entry, and what is read back."""
+"""The records of an entry: how they are written and read back."""
 
 import hashlib
 import hmac
@@ -45,22 +45,23 @@ State: TypeAlias = Literal["reserved", "redrawn", "committed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One question as the ledger knows it. Public: the values are noisy.
+    """One entry of the ledger. Public: the values are noisy.
 
     Attributes:
         id: the caller's name for it.
-        state: "reserved" may be drawn once more, "redrawn" no more, "committed" is answered.
+        state: "reserved" may be drawn once more, "redrawn" may not, "committed" is answered.
         curve: the trade-off function that was charged.
         cost: in the unit of the ledger's account, mu^2 or epsilon.
-        delta: charged beside it, to the delta that was set aside.
+        delta: the charge to the delta that was set aside.
         request: public description of the question.
         reserved_at: UTC, ISO 8601.
         committed_at: UTC, ISO 8601; None before.
         values: the noisy integers; None before commit.
-        groups: of each question about groups that nobody declared, the keys of those shown.
-        of: the id of the allowance that its steps are taken from, at no cost; None for a question,
+        groups: for each question with undeclared groups, the keys of the published ones.
+        of: the id of the allowance that its steps are taken from, at no cost; None for a question
             and for an allowance itself.
-        checkpoint: what was committed of steps that were taken; None before, and for others.
+        checkpoint: what was committed for steps that were taken; None before, and for other
+            entries.
     """
 
     id: str
@@ -83,13 +84,12 @@ class Reservation:
 
     Attributes:
         entry: the id.
-        curve: what was charged.
+        curve: the trade-off function that was charged.
         cost: in the unit of the ledger's account.
-        left: what may still be charged to both accounts, as they stood at that moment.
-        delta: charged beside it, to the delta that was set aside.
-        values: the stored answer, or None where a draw is due.
-        groups: of each question about groups that nobody declared, the keys of those shown, in
-            order.
+        left: what could still be charged to both accounts at that moment.
+        delta: the charge to the delta that was set aside.
+        values: the stored answer; None if it must be drawn.
+        groups: for each question with undeclared groups, the keys of the published ones, in order.
     """
 
     entry: str
@@ -102,15 +102,15 @@ class Reservation:
 
 
 def now() -> str:
-    """Return the time, UTC, ISO 8601."""
+    """Return the current time, UTC, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def check_digest(head: str) -> None:
-    """Refuse what is no digest of a chain.
+    """Refuse a text that is not a digest of a chain.
 
     Raises:
-        InvalidParameter: if it is something else.
+        InvalidParameter: if it is not.
     """
     check_type("head", head, str, "the 64 hexadecimal digits that `neyman ledger show` printed")
     if len(head) != 64 or set(head) - set("0123456789abcdef"):
@@ -121,10 +121,10 @@ def check_digest(head: str) -> None:
 
 
 def check_curve(name: str, value: object) -> None:
-    """Refuse what is no trade-off function.
+    """Refuse a value that is not a trade-off function.
 
     Raises:
-        InvalidParameter: if it is something else.
+        InvalidParameter: if it is not.
     """
     if not isinstance(value, TradeOff):
         number = value if type(value) in (int, float) else None
@@ -133,10 +133,10 @@ def check_curve(name: str, value: object) -> None:
 
 
 def canonical(record: Mapping[str, object]) -> str:
-    """Return the one text of a JSON-able record: sorted keys, no spaces, ASCII.
+    """Return the canonical text of a JSON record: sorted keys, no spaces, ASCII.
 
     Raises:
-        InvalidParameter: if a key is no string, or a value is not JSON.
+        InvalidParameter: if a key is not text, or a value is not JSON.
     """
     wrong = "nests too deep, or holds a number that is infinite, undefined or too long"
     try:
@@ -171,15 +171,15 @@ def _plain(value: object) -> object:
 
 
 def fingerprint(secret: bytes, source: str) -> str:
-    """Return the keyed hash that stands for a dataset; the dataset's description is not stored."""
+    """Return the keyed hash of a dataset's description, which is stored in its place."""
     return hmac.new(secret, source.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
 
 def values_text(values: Sequence[int], groups: Groups) -> str:
-    """Return noisy integers as stored, with the keys of the groups that were found.
+    """Return noisy integers as stored, with the keys of the published groups.
 
     Raises:
-        InvalidParameter: if one is no integer; no value is shown.
+        InvalidParameter: if a value is not an integer; the message shows no value.
     """
     found: dict[str, object] = {"groups": groups} if groups else {}
     try:
@@ -192,10 +192,10 @@ def values_text(values: Sequence[int], groups: Groups) -> str:
 
 
 def read_payload(payload: object, entry: str) -> dict[str, Any]:
-    """Parse a stored record.
+    """Return a stored record.
 
     Raises:
-        LedgerCorrupt: if it is none.
+        LedgerCorrupt: if it cannot be read.
     """
     try:
         record = json.loads(cast("str", payload))
@@ -207,10 +207,10 @@ def read_payload(payload: object, entry: str) -> dict[str, Any]:
 
 
 def read_curve(record: object, entry: str) -> TradeOff:
-    """Rebuild the stored trade-off function.
+    """Return the stored trade-off function.
 
     Raises:
-        LedgerCorrupt: if it is none.
+        LedgerCorrupt: if it cannot be read.
     """
     if isinstance(record, Mapping):
         try:
@@ -224,7 +224,7 @@ def read_values(payload: object, entry: str) -> tuple[int, ...]:
     """Return the stored noisy integers.
 
     Raises:
-        LedgerCorrupt: if there are none.
+        LedgerCorrupt: if they cannot be read.
     """
     found = read_payload(payload, entry).get("values")
     if isinstance(found, list):
@@ -235,10 +235,10 @@ def read_values(payload: object, entry: str) -> tuple[int, ...]:
 
 
 def read_groups(payload: object, entry: str) -> Groups:
-    """Return the stored keys of groups that nobody declared; none where all were.
+    """Return the stored keys of undeclared groups; empty if all groups were declared.
 
     Raises:
-        LedgerCorrupt: if they are no keys.
+        LedgerCorrupt: if they cannot be read.
     """
     found = _list(read_payload(payload, entry).get("groups", []), entry)
     keys = [[_list(key, entry) for key in _list(question, entry)] for question in found]
@@ -248,10 +248,10 @@ def read_groups(payload: object, entry: str) -> Groups:
 
 
 def read_checkpoint(payload: str, entry: str) -> str:
-    """Return the checkpoint that was committed of steps that were taken.
+    """Return the checkpoint that was committed for steps.
 
     Raises:
-        LedgerCorrupt: if there is none.
+        LedgerCorrupt: if it cannot be read.
     """
     found = read_payload(payload, entry).get("checkpoint")
     if type(found) is not str:
@@ -266,7 +266,7 @@ def _list(found: object, entry: str) -> list[object]:
 
 
 def garbled(what: str, entry: str) -> LedgerCorrupt:
-    """Return the error for what a ledger would not have written."""
+    """Return the error for a record that a ledger would not have written."""
     return LedgerCorrupt(
         f"the {what} of {brief(entry)!r} in the ledger cannot be read; restore it from a backup; "
         "`neyman ledger check` lists what is wrong"
@@ -274,13 +274,13 @@ def garbled(what: str, entry: str) -> LedgerCorrupt:
 
 
 def shown(amount: Amount) -> str:
-    """Write an amount for people, with delta if there is any."""
+    """Return an amount for people, with delta if it is positive."""
     cost = _shown(amount.cost)
     return f"{cost} and delta = {_shown(amount.delta)}" if amount.delta else cost
 
 
 def _shown(amount: Fraction) -> str:
-    """Write a number for people: exact where that is short."""
+    """Return a number for people: exact if that is short."""
     long = max(amount.numerator.bit_length(), amount.denominator.bit_length()) > 512
     exact = "" if long else text(amount)
     return exact if 0 < len(exact) <= 20 else f"about {float(amount):.6g}"

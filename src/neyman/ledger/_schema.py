@@ -1,4 +1,4 @@
-"""What a ledger is made of, wherever it is kept: its tables, and the one row fixed at opening."""
+"""The parts of a ledger in any store: its tables, and its opening row."""
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -25,7 +25,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
-    """The one row that was fixed at opening, as text; `secret` keys the fingerprints."""
+    """The opening row, as text; `secret` keys the fingerprints."""
 
     ledger: str
     cap: str
@@ -40,7 +40,7 @@ class Meta:
         """Return the filter with the capacity that was fixed at opening, and the delta set aside.
 
         Raises:
-            LedgerCorrupt: if the row does not hold one.
+            LedgerCorrupt: if the row does not have them.
         """
         capacity = read_amount(self.capacity)
         try:
@@ -54,10 +54,10 @@ class Meta:
 
 
 def read_amount(text: object) -> Amount:
-    """Return the amount that a ledger wrote: a fraction, and one of delta after a comma.
+    """Return the amount in a text: a fraction, and a delta after a comma.
 
     Raises:
-        LedgerCorrupt: if the text is none.
+        LedgerCorrupt: if a ledger would not have written the text.
     """
     cost, delta = (rational(part or "0") for part in str(text).partition(", ")[::2])
     if cost is not None and delta is not None:
@@ -71,10 +71,10 @@ def read_amount(text: object) -> Amount:
 
 
 def read_meta(tables: Tables) -> Meta | None:
-    """Return the row, or None where nothing was written yet.
+    """Return the opening row, or None if nothing was written yet.
 
     Raises:
-        LedgerCorrupt: if the table is there without its row.
+        LedgerCorrupt: if the table exists without its row.
     """
     if not tables.made:
         return None
@@ -104,19 +104,19 @@ def new_meta(cap: str, spending: Budget, unit: str, neighbors: str, created: str
     )
 
 
-# 3: an amount may have a second part, of delta. 4: entries may be allowances, and what is taken of
-# them, and a cost may set a tail of its curve aside. The tables are those of 3, so a ledger of 3
-# stays one until it holds something that 3 does not know.
+# 3: an amount may have a second part, delta. 4: entries may be allowances and steps taken from
+# them, and a cost may charge a tail of its curve to delta. The tables are those of 3, so a ledger
+# of format 3 keeps it until it holds something that format 3 does not know.
 VERSION: Final = 4
 SAME_TABLES: Final = 3
 
 
 def relations(*, number: str, blob: str) -> dict[str, str]:
-    """Return the statements that make tables and indexes, by the names of what they make.
+    """Return the statements that create tables and indexes, by the names of what they create.
 
     Args:
-        number: type of a row's number, in the store's words.
-        blob: type of bytes.
+        number: the SQL type of a row number in this store.
+        blob: the SQL type of bytes.
     """
     return {
         "meta": (
@@ -140,7 +140,7 @@ def relations(*, number: str, blob: str) -> dict[str, str]:
 
 
 def create(tables: Tables, meta: Meta) -> None:
-    """Make the tables and write the row, inside the caller's transaction."""
+    """Create the tables and write the opening row, inside the caller's transaction."""
     tables.make()
     tables.insert(
         "meta",
@@ -159,7 +159,12 @@ def create(tables: Tables, meta: Meta) -> None:
 
 
 def differing(made: Set[tuple[str, str, str]], found: Iterable[tuple[Any, ...]]) -> Iterator[str]:
-    """Compare what was made with what is found, each as its kind, its name and what it says."""
+    """Yield the differences between created and present objects.
+
+    Args:
+        made: the created objects, each as kind, name and definition.
+        found: the present objects, likewise.
+    """
     present = set(found)
     altered = {part[:2] for part in made - present}
     for kind, name in sorted(altered, key=_place):
@@ -170,5 +175,5 @@ def differing(made: Set[tuple[str, str, str]], found: Iterable[tuple[Any, ...]])
 
 
 def _place(part: Sequence[Any]) -> tuple[bool, str]:
-    # What the rest hangs on, or acts by, is named first.
+    # Objects that others depend on, or that act on others, come first.
     return part[0] not in {"table", "trigger", "rule", "policy"}, str(part)

@@ -1,6 +1,6 @@
 """A ledger in one SQLite file.
 
-One transaction per call: opened, ended and closed before the call returns.
+Each call uses one transaction, which is opened, ended and closed before the call returns.
 """
 
 import os
@@ -27,8 +27,8 @@ T = TypeVar("T")
 
 _PATIENCE_S: Final = 30.0
 
-# SQLite keeps its file locks in the process's memory, so a child forked while any connection is
-# open would believe that it holds them. One call at a time, and forks wait for it to end.
+# SQLite keeps its file locks in the process's memory. A child that is forked while a connection is
+# open would believe that it has them. So there is one call at a time, and forks wait for its end.
 _ONE_AT_A_TIME: Final = threading.Lock()
 if sys.platform != "win32":
     os.register_at_fork(
@@ -56,7 +56,7 @@ _HELD: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 @final
 @dataclass(frozen=True, slots=True)
 class SQLiteStore(Store):
-    """One SQLite file on a local disk. A copy that this user cannot write may be read.
+    """One SQLite file on a local disk. A copy that this user cannot write can be read.
 
     Attributes:
         path: of the file.
@@ -119,12 +119,12 @@ def _transact(
         failure = _explained(path, getattr(error, "sqlite_errorcode", None), consequence)
     finally:
         _ONE_AT_A_TIME.release()
-    # Out of the handler, so that SQLite's error does not travel along.
+    # Outside the handler, so that SQLite's error is not attached.
     raise failure
 
 
 def _look(path: Path, work: Callable[[Tables], T], consequence: str) -> T:
-    # SQLite takes the file for one that nobody changes, and keeps no locks: see that it was so.
+    # SQLite assumes that the file does not change, and takes no locks: check that this was so.
     before = _version(path)
     result = _run(path, work, "BEGIN", "ro&immutable=1")
     if _has_log(path) or _version(path) != before:
@@ -151,7 +151,7 @@ def _run(path: Path, work: Callable[[Tables], T], begin: str, mode: str) -> T:
             f"{path.as_uri()}?mode={mode}", uri=True, timeout=_PATIENCE_S, isolation_level=None
         )
     ) as connection:
-        # Before anything is written, so that another program's file is left as it is.
+        # Before anything is written, so that another program's file is not changed.
         older = recognise(connection, path)
         if mode.startswith("ro"):
             return _read_only_run(connection, work, older=older)
@@ -166,7 +166,7 @@ def _read_only_run(
 ) -> T:
     if not older:
         return _transaction(connection, work, "BEGIN")
-    # A copy in memory is brought up to date instead; the file stays as it is.
+    # A copy in memory is updated instead; the file does not change.
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
         connection.backup(copy)
         update(copy)
@@ -194,7 +194,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA checkpoint_fullfsync = ON")
     deadline = time.monotonic() + _PATIENCE_S
     while True:
-        # This one change of a file does not wait for its turn by itself.
+        # SQLite does not wait for locks in this statement.
         try:
             mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         except sqlite3.OperationalError as error:

@@ -1,4 +1,4 @@
-"""A ledger's tables in an SQLite file, and how an older file is brought up to date."""
+"""A ledger's tables in an SQLite file, and the update of an older file."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from neyman.overriding import override
 
 __all__ = ["OBJECTS", "SQLiteTables", "recognise", "update"]
 
-# "nymn", in the place of SQLite's header that tells programs' files apart.
+# "nymn", in the field of SQLite's header that identifies the program.
 _APPLICATION: Final = 0x6E796D6E
 
 
@@ -28,7 +28,7 @@ def _append_only(table: str, change: str) -> str:
 
 OBJECTS: Final = {
     **relations(number="INTEGER PRIMARY KEY AUTOINCREMENT", blob="BLOB"),
-    # A replacing insert deletes without waking the delete trigger.
+    # A replacing insert deletes without firing the delete trigger.
     "events_insert": (
         "CREATE TRIGGER events_insert BEFORE INSERT ON events WHEN EXISTS (SELECT 1 FROM events "
         "WHERE seq = NEW.seq OR event = NEW.event OR (entry = NEW.entry AND kind = NEW.kind)) "
@@ -59,7 +59,7 @@ _MADE: Final = frozenset(
 @final
 @dataclass(frozen=True, slots=True)
 class SQLiteTables(Tables):
-    """The tables as a connection to the file sees them; the transaction is the caller's."""
+    """The tables in a connection to the file, inside the caller's transaction."""
 
     connection: sqlite3.Connection
 
@@ -100,7 +100,7 @@ class SQLiteTables(Tables):
         yield from differing(_MADE, self._present())
 
     def added(self) -> set[tuple[str, str]]:
-        """Return kind and name of all that was added, be the tables of this format or an older."""
+        """Return kind and name of added objects, for tables of this or an older format."""
         return {part[:2] for part in self._present()} - {part[:2] for part in _MADE}
 
     def _present(self) -> Iterator[tuple[str, str, str]]:
@@ -130,11 +130,11 @@ _FIRST: Final = 1
 
 
 def recognise(connection: sqlite3.Connection, path: Path) -> bool:
-    """Return whether the file's tables are of an older format, to be brought up to date.
+    """Return whether the file's tables have an older format and must be updated.
 
     Raises:
-        LedgerCorrupt: if it is another program's.
-        LedgerUnavailable: if its format is newer than this release.
+        LedgerCorrupt: if another program wrote the file.
+        LedgerUnavailable: if its format is newer than this version of neyman.
     """
     # One snapshot: another process may be creating the ledger meanwhile.
     connection.execute("BEGIN")
@@ -155,18 +155,18 @@ def recognise(connection: sqlite3.Connection, path: Path) -> bool:
 
 
 def update(connection: sqlite3.Connection) -> None:
-    """Bring an older file to format 3, in one transaction of its own.
+    """Update an older file to format 3, in its own transaction.
 
-    Format 1 had no chain. Its rows are copied as they are and chained as they were found: what was
-    altered before cannot be told any more. Format 2 had no amounts of delta, and its rows and its
-    chain stay as they are. What makes a file format 4 is `SQLiteTables.renew`.
+    Format 1 had no chain. Its rows are copied and chained as they are: earlier changes can no
+    longer be detected. Format 2 had no amounts of delta; its rows and its chain do not change.
+    `SQLiteTables.renew` marks a file as format 4.
 
     Raises:
-        LedgerCorrupt: if the row fixed at opening is lost.
+        LedgerCorrupt: if the opening row is missing.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Another process may have done it meanwhile.
+        # Another process may have updated it meanwhile.
         if _version(connection) == _FIRST:
             _chain_rows(connection)
         if _version(connection) < SAME_TABLES:

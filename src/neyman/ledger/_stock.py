@@ -1,9 +1,9 @@
-"""Steps that were declared, and paid for as a whole, before the first of them was taken.
+"""Steps that are declared and paid for together, before the first of them is taken.
 
-Let V be the composition of all declared steps that are left. Whoever takes one of them, or a step
-that one of them dominates, is left with a V' such that f ⊗ V' >= V, whatever was seen before. So
-order, stopping and weaker steps may depend on earlier answers, and a step that is not taken stays
-to be taken: it is never given back as an amount.
+Let V be the composition of all declared steps that are left. If you take one of them, or a step
+that one of them dominates, with guarantee f, then the remaining steps have a composition V' with f
+⊗ V' >= V, whatever you saw before. So order, stopping and weaker steps may depend on earlier
+answers. A step that is not taken remains available: it is never given back as an amount.
 
 Source: Dong, Roth and Su (2022), theorem 3.2, by induction over the steps.
 """
@@ -45,7 +45,7 @@ class Stock:
     Attributes:
         id: the allowance's entry.
         declared: each kind of step, with its number.
-        taken: how many steps of each kind.
+        taken: how many steps of each kind were taken.
     """
 
     id: str
@@ -54,19 +54,19 @@ class Stock:
     event: str = field(repr=False)
 
     def rest(self) -> tuple[Steps, ...]:
-        """Return what is left of each kind; none where more was taken than declared."""
+        """Return how many steps of each kind are left; 0 if more were taken than declared."""
         pairs = zip(self.declared, self.taken, strict=True)
         return tuple(Steps(kind.step, max(kind.count - taken, 0)) for kind, taken in pairs)
 
     def excess(self) -> tuple[Steps, ...]:
-        """Return the steps that were taken beyond the declared ones, by copies that were merged."""
+        """Return the steps that merged copies took beyond the declared ones."""
         pairs = zip(self.declared, self.taken, strict=True)
         return tuple(
             Steps(kind.step, taken - kind.count) for kind, taken in pairs if taken > kind.count
         )
 
     def told(self) -> str:
-        """Say for people how many steps of each kind are left."""
+        """Return a text with how many steps of each kind are left."""
         over = ", ".join(map(str, self.excess()))
         rest = "; ".join(
             f"{left.count:,} left of {declared}"
@@ -75,13 +75,14 @@ class Stock:
         return f"{rest}; overdrawn by {over}, so the cap is no longer proved" if over else rest
 
     def kinds_for(self, step: TradeOff | None) -> tuple[int, ...]:
-        """Return which kinds a step may be taken from, an equal one first.
+        """Return the kinds from which a step may be taken, an equal one first.
 
         Args:
-            step: what is to be run; None for the one kind that there is.
+            step: the guarantee of what is run; None for the only kind.
 
         Raises:
-            InvalidParameter: if no kind is proved to dominate it, or None stands for several.
+            InvalidParameter: if no kind is proved to dominate it, or if it is None and there are
+                several.
         """
         if step is None:
             if len(self.declared) == 1:
@@ -101,12 +102,12 @@ class Stock:
         )
 
     def left(self, kinds: Iterable[int]) -> int:
-        """Return how many steps may still be taken from these kinds; none after an overdraft."""
+        """Return how many steps may still be taken from these kinds; 0 after an overdraft."""
         rest = self.rest()
         return 0 if self.excess() else sum(rest[i].count for i in kinds)
 
     def drawn(self, kinds: Sequence[int], steps: int) -> tuple[int, ...]:
-        """Return how many steps of each kind pay for so many steps, from the first kinds on.
+        """Return how many steps of each kind pay for `steps` steps, starting with the first kinds.
 
         Raises:
             BudgetExceeded: if fewer are left.
@@ -141,7 +142,7 @@ def stock_record(declared: Iterable[Steps]) -> list[object]:
 
 
 def read_stock(record: Mapping[str, Any], entry: str) -> tuple[Steps, ...]:
-    """Return the declared steps of a record; none where it is no allowance's.
+    """Return the declared steps of a record; empty if it is not an allowance's.
 
     Raises:
         LedgerCorrupt: if they cannot be read.
@@ -161,7 +162,7 @@ def read_stock(record: Mapping[str, Any], entry: str) -> tuple[Steps, ...]:
 
 
 def read_take(record: Mapping[str, Any], entry: str) -> tuple[str, tuple[int, ...]] | None:
-    """Return the allowance's event and the steps of each kind; None where nothing was taken.
+    """Return the allowance's event and the steps of each kind; None if the record is not a take.
 
     Raises:
         LedgerCorrupt: if they cannot be read.

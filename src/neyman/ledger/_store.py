@@ -1,7 +1,7 @@
-"""The seam: where a ledger is kept, and what one transaction sees of it.
+"""The interface of a store: where a ledger is kept, and what one transaction sees.
 
-All above it is the same wherever the rows lie: the accounts, the chain, the recovery rule. Below it
-are transactions that are durable when they end, turns, and what each store says of its own damage.
+Accounts, chain and recovery rules are the same for every store and use this interface. A store
+provides durable transactions, locks of entries, and a description of its own damage.
 """
 
 from abc import ABC, abstractmethod
@@ -22,10 +22,10 @@ Table: TypeAlias = Literal["meta", "events"]
 class Tables(ABC):
     """The two tables of a ledger inside one transaction.
 
-    They are asked in the SQL that all stores understand; each `?` stands for a value.
+    Queries use SQL that all stores understand; each `?` is a parameter.
 
     Attributes:
-        written: the rows that were added in this transaction, as they were meant.
+        written: the rows that were added in this transaction, as they were passed.
     """
 
     written: list[tuple[Table, tuple[object, ...]]] = field(
@@ -38,58 +38,59 @@ class Tables(ABC):
     @property
     @abstractmethod
     def made(self) -> bool:
-        """Whether the tables are there."""
+        """Whether the tables exist."""
 
     @abstractmethod
     def make(self) -> None:
-        """Make the tables, and what keeps them append-only."""
+        """Create the tables, and the triggers that keep them append-only."""
 
     @property
     @abstractmethod
     def renewed(self) -> bool:
-        """Whether tables that are there are marked as format 4."""
+        """Whether existing tables are marked as format 4."""
 
     @abstractmethod
     def renew(self) -> None:
-        """Mark tables of format 3 as format 4, in this transaction; those of 4 are left alone.
+        """Mark tables of format 3 as format 4, in this transaction; does nothing for format 4.
 
-        Releases that know no allowances refuse the ledger from then on.
+        Afterwards, versions of neyman that know no allowances refuse the ledger.
         """
 
     @abstractmethod
     def select(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """Run a query; return its rows."""
+        """Return the rows of a query."""
 
     def insert(self, table: Table, row: Sequence[object]) -> None:
-        """Add one row, whole."""
+        """Add one row."""
         self._insert(table, row)
         self.written.append((table, tuple(row)))
 
     @abstractmethod
     def _insert(self, table: Table, row: Sequence[object]) -> None:
-        """Add one row; whether it stays as it was meant is for `require_kept`."""
+        """Add one row; `require_kept` checks later that it was stored unchanged."""
 
     @abstractmethod
     def altered(self) -> Iterator[str]:
-        """Say what is not as `make` made it, and what was added; no row is read."""
+        """Yield what differs from the result of `make`, and what was added; no row is read."""
 
     @abstractmethod
     def damaged(self) -> Iterator[str]:
-        """Say what the store itself finds damaged."""
+        """Yield what the store itself finds damaged."""
 
     @abstractmethod
     def collected(self, part: Iterator[str]) -> list[str]:
-        """Return the findings of one part of a check; that rows cannot be read is one more."""
+        """Return the findings of one part of a check; unreadable rows are one more finding."""
 
 
 class Store(ABC):
-    """A place where one ledger is kept, there already or not yet.
+    """A place for one ledger, which may exist already or not.
 
-    It holds no connection, so that threads may share it, and it may be forked and pickled. As text
-    it is the place, for people, without any password.
+    It has no open connection, so threads may share it, and it may be forked and pickled. As text it
+    is the place, without any password.
 
     Guarantee: what a `write` did is durable when it returns, whole or not at all, and no two writes
-    run at one time. No text of the store's own errors comes out, for it can quote rows.
+        run at the same time. The store's own error texts are not shown, because they can quote
+        rows.
     """
 
     __slots__ = ()
@@ -97,16 +98,16 @@ class Store(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """In short, for a report."""
+        """A short name, for a report."""
 
     @property
     @abstractmethod
     def files(self) -> frozenset[Path]:
-        """The files that nobody else may write to; none where it is kept elsewhere."""
+        """The files that nothing else may write to; empty if the ledger is not in a file."""
 
     @abstractmethod
     def settled(self) -> "Store":
-        """Return the one real name of the place, looked at for what cannot hold a ledger.
+        """Return the store at the real name of the place, after checking that it can hold a ledger.
 
         Raises:
             LedgerUnavailable: if no ledger can be kept there.
@@ -114,42 +115,42 @@ class Store(ABC):
 
     @abstractmethod
     def exists(self) -> bool:
-        """Whether something is kept there already."""
+        """Return whether something is kept there already."""
 
     @abstractmethod
     def read(self, work: Callable[[Tables], T], *, consequence: str) -> T:
-        """Return what `work` finds in one snapshot.
+        """Return the result of `work` on one snapshot.
 
         Args:
-            work: gets the tables inside the transaction; may run once only.
-            consequence: what a failure means for the caller, ended by a full stop.
+            work: receives the tables inside the transaction; may run only once.
+            consequence: what a failure means for the caller; ends with a full stop.
 
         Raises:
-            LedgerUnavailable: if it cannot be reached, or stays locked.
-            LedgerCorrupt: if what lies there is no ledger, or damaged.
+            LedgerUnavailable: if the store cannot be reached, or stays locked.
+            LedgerCorrupt: if the place does not hold a ledger, or a damaged one.
         """
 
     @abstractmethod
     def write(self, work: Callable[[Tables], T], *, consequence: str, create: bool = False) -> T:
-        """Run `work` alone, make durable what it wrote, and return what it returned.
+        """Run `work` alone, make its changes durable, and return its result.
 
-        An error of `work` leaves everything as it was.
+        An error in `work` leaves everything unchanged.
 
         Args:
-            work: gets the tables inside the transaction; may run once only.
-            consequence: what a failure means for the caller, ended by a full stop.
-            create: whether there may be nothing yet.
+            work: receives the tables inside the transaction; may run only once.
+            consequence: what a failure means for the caller; ends with a full stop.
+            create: whether the place may be empty.
 
         Raises:
-            LedgerUnavailable: if it cannot be reached or written, or stays locked.
-            LedgerCorrupt: if what lies there is no ledger, or damaged.
+            LedgerUnavailable: if the store cannot be reached or written, or stays locked.
+            LedgerCorrupt: if the place does not hold a ledger, or a damaged one.
         """
 
     @abstractmethod
     def turn(self, entry: str) -> AbstractContextManager[None]:
-        """Wait until nobody else is at this entry, and hold it.
+        """Wait for the lock of this entry, and hold it during the block.
 
         Raises:
-            InvalidParameter: if this thread holds a turn already.
-            LedgerUnavailable: if turns cannot be taken.
+            InvalidParameter: if this thread already has the lock of an entry.
+            LedgerUnavailable: if the lock cannot be taken.
         """

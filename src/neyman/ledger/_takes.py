@@ -1,4 +1,4 @@
-"""Steps taken of an allowance, and what is committed of them, each in one transaction."""
+"""Steps taken from an allowance, and their checkpoints, each in one transaction."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ class Taking:
     Attributes:
         entry: their id.
         of: the event of the allowance.
-        step: what each of them is.
-        kinds: of the allowance's kinds, those that dominate it, in the order to take from.
+        step: the guarantee of each of them.
+        kinds: the allowance's kinds that dominate it, in the order to take from.
         steps: how many.
-        revealed: whether anything of them may leave the process before they are committed.
+        revealed: whether anything from them may leave the process before they are committed.
     """
 
     entry: str
@@ -40,11 +40,11 @@ class Taking:
     revealed: bool
 
     def taken(self, tables: Tables, meta: Meta) -> tuple[str, str | None]:
-        """Take them, or find them taken; return the event, and what was committed of them.
+        """Take them, or find them taken; return the event, and their committed checkpoint if any.
 
         Raises:
             BudgetExceeded: if fewer are left.
-            EntryConflict: if the id stands for something else, or they are consumed.
+            EntryConflict: if the id belongs to something else, or they are consumed.
         """
         events = Events(tables, meta)
         found = events.entry(self.entry)
@@ -87,10 +87,10 @@ class Taking:
         return None
 
     def _require_same(self, found: History) -> None:
-        """Refuse an id that stands for other steps.
+        """Refuse an id that belongs to other steps.
 
         Raises:
-            EntryConflict: naming what differs.
+            EntryConflict: if they differ; the message names the differences.
         """
         found.require_kind({"of": self.of})
         stored, asked = (
@@ -103,13 +103,13 @@ class Taking:
         if canonical(stored) != canonical(asked):
             raise EntryConflict(
                 f"{brief(self.entry)!r} was taken before for other steps "
-                f"({differences(stored, asked)}); ask for the same again, or use a new name"
+                f"({differences(stored, asked)}); take the same again, or use a new name"
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """What is left of steps that were run: a checkpoint.
+    """The result of steps that were run: a checkpoint.
 
     Attributes:
         entry: the id of the steps.
@@ -122,17 +122,17 @@ class Commit:
     checkpoint: str
 
     def committed(self, tables: Tables, meta: Meta) -> None:
-        """Store it, once.
+        """Store the checkpoint, once.
 
         Raises:
-            EntryConflict: if another was stored before, or these steps were never taken.
+            EntryConflict: if another one was stored before, or these steps were never taken.
         """
         events = Events(tables, meta)
         found = _known(events, self.entry)
         if found.event != self.event:
             raise EntryConflict(
-                f"{brief(self.entry)!r} stands for other steps now than those that were taken; "
-                "open the ledger that they were taken of"
+                f"{brief(self.entry)!r} now belongs to other steps than those that were taken; "
+                "open the ledger that they were taken from"
             )
         if found.commit is None:
             record: Mapping[str, object] = {"values": [], "checkpoint": self.checkpoint}

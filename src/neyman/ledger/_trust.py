@@ -1,8 +1,8 @@
-"""What a ledger requires of its tables before it believes them, and of what it wrote to them.
+"""Checks of a ledger's tables before they are read, and of the rows written to them.
 
-In a database, who may attach a trigger to a table need not own it: a trigger can rewrite the cost
-of an entry on its way in. So nothing is read from, and nothing left in, tables that are not as
-they were made, and what was written is read back before the transaction ends.
+In a database, a user may attach a trigger to a table without owning it, and a trigger can rewrite
+the cost of an entry when it is inserted. So nothing is read from altered tables and nothing is left
+in them, and every written row is read back before the transaction ends.
 """
 
 from collections.abc import Callable
@@ -22,11 +22,11 @@ _COST: Final = COLUMNS.index("cost")
 
 
 def trusted(work: Callable[[Tables], T], consequence: str) -> Callable[[Tables], T]:
-    """Return the work of one transaction with what is required before and after it.
+    """Return the work of one transaction, with checks before and after it.
 
     Args:
-        work: what is done in it.
-        consequence: what a refusal means for the caller, ended by a full stop.
+        work: the work.
+        consequence: what a refusal means for the caller; ends with a full stop.
     """
 
     def checked(tables: Tables) -> T:
@@ -40,10 +40,10 @@ def trusted(work: Callable[[Tables], T], consequence: str) -> Callable[[Tables],
 
 
 def require_as_made(tables: Tables, consequence: str) -> None:
-    """Refuse tables that were altered, and whatever was added that may change or hide rows.
+    """Refuse altered tables, and added objects that may change or hide rows.
 
     Raises:
-        LedgerCorrupt: naming the first.
+        LedgerCorrupt: if there is a difference; the message names the first.
     """
     found = [brief(finding) for finding in tables.altered()]
     if found:
@@ -56,10 +56,11 @@ def require_as_made(tables: Tables, consequence: str) -> None:
 
 
 def require_kept(tables: Tables, consequence: str) -> None:
-    """Refuse to end a transaction whose rows do not stand there as they were meant, all and alone.
+    """Refuse to end a transaction unless exactly its rows were stored, unchanged.
 
     Raises:
-        LedgerCorrupt: naming what differs, without what it says: answers are not public yet.
+        LedgerCorrupt: if a row differs. The message does not quote it, because answers are not
+            public yet.
     """
     if not tables.written:
         return
@@ -74,12 +75,12 @@ def require_kept(tables: Tables, consequence: str) -> None:
                     f"the ledger. All of it was taken back. {consequence} Have the owner of the "
                     "tables take it away; `neyman ledger check` lists what lies there"
                 )
-    # What was added to the tables since the first look has run by now, or waits: it is there.
+    # Anything added to the tables since the first check is now visible.
     require_as_made(tables, consequence)
 
 
 def _typed(rows: list[tuple[object, ...]]) -> list[list[tuple[type, object]]]:
-    # To Python, 1 and 1.0 are equal.
+    # Python treats 1 and 1.0 as equal.
     return [[(type(cell), cell) for cell in row] for row in rows]
 
 
@@ -87,15 +88,12 @@ def _difference(
     table: Table, meant: list[tuple[object, ...]], found: list[tuple[object, ...]]
 ) -> str:
     if len(found) != len(meant):
-        return (
-            f"rows written to the ledger's table {table!r}: {len(meant)}, and found there: "
-            f"{len(found)}"
-        )
+        return f"the ledger's table {table!r} must have {len(meant)} new rows; it has {len(found)}"
     pairs = zip(meant, found, strict=True)
     one, other = next(pair for pair in pairs if _typed([pair[0]]) != _typed([pair[1]]))
     if table == "events" and one[_COST] != other[_COST]:
         return (
-            f"row {one[0]} was written with cost {brief(str(one[_COST]))}, and stands there with "
-            f"cost {brief(str(other[_COST]))}"
+            f"row {one[0]} was written with cost {brief(str(one[_COST]))}, and now has cost "
+            f"{brief(str(other[_COST]))}"
         )
-    return f"row {one[0]} of the ledger's table {table!r} does not stand there as it was written"
+    return f"row {one[0]} of the ledger's table {table!r} is not as it was written"

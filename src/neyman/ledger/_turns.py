@@ -1,4 +1,4 @@
-"""Turns: who asks an entry that is being drawn waits for its answer, instead of drawing too."""
+"""Locks of entries: a process whose entry is being drawn waits for the answer."""
 
 import sys
 from collections.abc import Generator
@@ -13,5 +13,5 @@ else:
 
     @contextmanager
     def turn(ledger: Path, entry: str) -> Generator[None]:  # noqa: ARG001
-        """Wait for nobody: no such locks here, and the recovery rule keeps the promises alone."""
+        """Do not wait: there are no such locks here, and the recovery rules alone are enough."""
         yield

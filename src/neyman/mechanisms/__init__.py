@@ -1,4 +1,4 @@
-"""Where randomness is drawn: exactly rounded noise on integers, as private as its formula."""
+"""Noise mechanisms: exactly rounded noise on integers, as private as its formula."""
 
 from neyman.mechanisms._above_threshold import AboveThreshold
 from neyman.mechanisms._bits import OPERATING_SYSTEM, BitSource, OperatingSystem

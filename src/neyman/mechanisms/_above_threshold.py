@@ -1,4 +1,4 @@
-"""The sparse vector technique: many comparisons, of which only the successes cost."""
+"""The sparse vector technique: many comparisons, in which only the hits cost budget."""
 
 import math
 import os
@@ -23,19 +23,20 @@ _LARGEST = 2**62
 
 @final
 class AboveThreshold:
-    """Says of one value after another whether it is above a threshold, until `hits` were.
+    """A run of comparisons with a threshold: each says whether a value is above, until `hits` were.
 
     The whole run is epsilon-DP, however many values were below. Values and thresholds may be chosen
-    after the answers before. The first noise is drawn once, at the start; of epsilon it takes one
-    part and the comparisons r parts, r = ceil((2 hits)^(2/3)), or ceil(hits^(2/3)) if monotone.
+    after earlier answers. The first noise is drawn once, at the start. It takes one part of
+    epsilon, and the comparisons take r parts, r = ceil((2 hits)^(2/3)), or ceil(hits^(2/3)) if
+    monotone.
 
-    One object is one run: it is not copied, pickled or used in a forked child, for two halves of
-    a run would share the noise and each have all the hits. Charge `tradeoff` before the first
-    question.
+    One object is one run. It cannot be copied, pickled or used in a forked child, because two
+    halves of a run would share the noise and each would have all the hits. Charge `tradeoff` before
+    the first question.
 
-    Guarantee: exactly epsilon-DP for the sequence of answers, and no more is said of the values:
-        who wants a value that was above releases it again, at its own cost. A number of hits that
-        is left is public.
+    Guarantee: exactly epsilon-DP for the sequence of answers. The answers reveal nothing else about
+        the values; to publish a value that was above, release it again at its own cost. The number
+        of hits left is public.
     Source: Dwork and Roth (2014), theorem 3.23; Lyu, Su and Li (2017), "Understanding the sparse
         vector technique for differential privacy", algorithm 1; docs/theory/selection.md.
 
@@ -60,15 +61,15 @@ class AboveThreshold:
 
         Args:
             epsilon: of the whole run; positive.
-            sensitivity: of every value, a whole number of grid units.
+            sensitivity: of every value, an int in grid units.
             hits: how many values may be above.
-            monotone: whether neighbours move all values in one direction.
+            monotone: whether neighbouring data move all values in one direction.
             source: of fair bits.
 
         Raises:
             MissingExtra: if python-flint is not installed.
-            BrokenRandomness: if the bits are visibly none.
-            InvalidParameter: if a parameter is outside, or calls for noise that cannot be drawn.
+            BrokenRandomness: if the bits are visibly not random.
+            InvalidParameter: if a parameter is out of range, or needs noise that cannot be drawn.
         """
         whole = exact_positive(epsilon, "epsilon")
         for name, count in (("sensitivity", sensitivity), ("hits", hits)):
@@ -97,13 +98,22 @@ class AboveThreshold:
         monotone: bool = False,
         source: BitSource = OPERATING_SYSTEM,
     ) -> Self:
-        """Start the run of the largest epsilon that is mu-GDP, to 1e-12, rounded down.
+        """Start a run with the largest epsilon that is mu-GDP.
 
-        epsilon = log(Phi(mu/2) / Phi(-mu/2))
+            epsilon = log(Phi(mu/2) / Phi(-mu/2))
+
+        Args:
+            mu: of the whole run; positive.
+            sensitivity: of every value, an int in grid units.
+            hits: how many values may be above.
+            monotone: whether neighbouring data move all values in one direction.
+            source: of fair bits.
 
         Raises:
             MissingExtra: if python-flint is not installed.
-            InvalidParameter: if mu is not positive, or another parameter is outside.
+            InvalidParameter: if mu is not positive, or another parameter is out of range.
+
+        Error: epsilon is rounded down, by at most 1e-12 relatively.
         """
         return cls(
             epsilon=pure_epsilon(mu),
@@ -117,7 +127,7 @@ class AboveThreshold:
         return f"AboveThreshold(epsilon={text(self._epsilon)}, left={self._left})"
 
     def __reduce__(self) -> NoReturn:
-        """Refuse: a copy would have all the hits once more."""
+        """Refuse, because a copy would have all the hits again."""
         raise InvalidParameter(
             "an AboveThreshold must not be copied: one object is one run. Start another one with "
             "an epsilon of its own"
@@ -130,19 +140,19 @@ class AboveThreshold:
 
     @property
     def left(self) -> int:
-        """How many values may still be above."""
+        """How many more values may be above."""
         return self._left
 
     def ask(self, value: int, *, threshold: int) -> bool:
         """Return whether the noisy value is at least the noisy threshold.
 
         Args:
-            value: exact, grid units. The caller guarantees the sensitivity, and |value| <= 2^62.
-            threshold: public, grid units.
+            value: exact, in grid units. You guarantee its sensitivity, and |value| <= 2^62.
+            threshold: public, in grid units.
 
         Raises:
             BudgetExceeded: if no hit is left.
-            InvalidParameter: in a forked child, or if an argument is no int.
+            InvalidParameter: in a forked child, or if an argument is not an int.
         """
         if type(value) is not int or type(threshold) is not int or abs(threshold) > _LARGEST:
             raise InvalidParameter(

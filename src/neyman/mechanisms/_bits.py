@@ -1,4 +1,4 @@
-"""Where random bits come from: the operating system, and nowhere else in a release."""
+"""The source of random bits: a release takes them only from the operating system."""
 
 import os
 from collections import deque
@@ -15,21 +15,21 @@ __all__ = ["OPERATING_SYSTEM", "BitSource", "OperatingSystem", "Words"]
 
 Words: TypeAlias = npt.NDArray[np.uint64]
 
-# In bytes. The witness is read before the words of a draw, looked at and thrown away.
+# In bytes. The witness comes before the words of a draw; it is checked and thrown away.
 _WITNESS: Final = 512
 _PIECE: Final = 16
 _WINDOW: Final = 4096
-# Of 4,096 fair bits the ones are within 2,048 ± 320, by Hoeffding's bound up to 2^-71.
+# 4,096 fair bits have 2,048 ± 320 ones, except with probability 2^-71 (Hoeffding's bound).
 _MOST_OFF: Final = 320
-# How the latest witnesses began, so that an answer given twice is known again.
+# The first bytes of the latest witnesses, to detect an answer that is given twice.
 _BEGAN: Final[deque[bytes]] = deque(maxlen=64)
 
 
 class BitSource(Protocol):
     """A stream of independent fair bits.
 
-    Guarantee: a release is as private as its formula only if the bits are uniform, independent
-    and unknown to whoever reads the release.
+    Guarantee: a release is as private as its formula only if the bits are uniform, independent and
+        unknown to everyone who sees the release.
     """
 
     def uint64(self, n: int) -> Words:
@@ -40,13 +40,13 @@ class BitSource(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class OperatingSystem:
-    """The operating system's cryptographic generator, read anew at every call.
+    """The operating system's cryptographic generator, called anew for every draw.
 
-    Nothing is buffered, so that threads and forked children never share a bit. What comes is looked
-    at for the ways in which generators break: too few bytes; bytes that repeat, with any period up
-    to 496 bytes, from the first on or up to the last; an answer that begins as one of the latest 64
-    did; many more ones than zeros, or fewer. Fair bits are refused with a probability below 2^-70
-    a call. Bits that look fair and are known to somebody cannot be told.
+    Nothing is buffered, so threads and forked children never share a bit. The bytes are checked for
+    the ways in which generators break: too few bytes; bytes that repeat with a period of up to 496
+    bytes, at the start or at the end; an answer that starts like one of the latest 64; far more
+    ones than zeros, or far fewer. Fair bits are refused with a probability below 2^-70 per call.
+    The check cannot detect bits that look fair but are known to someone.
     """
 
     def uint64(self, n: int) -> Words:
@@ -58,7 +58,7 @@ class OperatingSystem:
         return np.frombuffer(_fresh(8 * n), dtype=np.uint64)[_WITNESS // 8 :]
 
     def require_fair(self) -> None:
-        """Read twice and use nothing of it; call it before anything is charged.
+        """Check the generator without using its bits; call this before anything is charged.
 
         Raises:
             BrokenRandomness: if the bytes are missing, too few, or visibly not random.
@@ -71,7 +71,7 @@ OPERATING_SYSTEM = OperatingSystem()
 
 
 def _fresh(size: int) -> bytes:
-    """Return so many bytes after a witness, all of them looked at."""
+    """Return `size` bytes after a witness, all of them checked."""
     data: object = None
     with suppress(Exception):
         data = os.urandom(_WITNESS + size)
@@ -97,7 +97,7 @@ def _fresh(size: int) -> bytes:
 def _broken(how: str) -> BrokenRandomness:
     return BrokenRandomness(
         f"the operating system {how}, and noise made of them would hide nothing. Nothing is "
-        "released with it; an entry that was charged stays charged and may be asked once more "
+        "released with it; an entry that was charged stays charged and may be released once more "
         "under the same id. Repair or replace what os.urandom reads from, and write nothing that "
         "stands in its place"
     )

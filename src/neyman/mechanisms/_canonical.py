@@ -1,4 +1,4 @@
-"""Noise made for a trade-off function: no wider than the curve asks."""
+"""Noise for a given trade-off function: no wider than the curve requires."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -38,18 +38,14 @@ class Canonical(Mechanism):
         P(N <= x) = c (1/2 - x) + (1 - c) (x + 1/2) on |x| <= 1/2, c = f(c),
         P(N > x) = f(P(N <= x - 1)) above
 
-    An integer that moves by at most `period` is as private as f says, and a real N could not be
-    less private at a move by the whole period. For f_{epsilon,delta} this is the Tulap noise, for
-    other curves another noise than the one they are named after.
+    An integer that moves by at most `period` is as private as f says. No real N could be less
+    private at a move by the whole period. For f_{epsilon,delta} this is the Tulap noise. For other
+    curves it differs from the noise that the curve is named after.
 
-    The Gaussian, the Laplace, the logistic curve and f_{epsilon,delta} have formulas, and the draws
-    are exact. Any other certified symmetric curve is known by its brackets: then the law that is
-    drawn exactly is a table of doubles within `distance` of the canonical one in total variation,
-    and the guarantee is f ⊗ f_{0,slack}, slack = distance + 1 - f(distance).
-
-    >>> from neyman.curves import pure_dp
-    >>> Canonical(curve=pure_dp(1), period=1).half_width(0.95)
-    3
+    The Gaussian, the Laplace, the logistic curve and f_{epsilon,delta} have formulas, and their
+    draws are exact. Any other certified symmetric curve is known only by its brackets. Then the law
+    that is drawn exactly is a table of doubles within `distance` of the canonical one in total
+    variation, and the guarantee is f ⊗ f_{0,slack}, slack = distance + 1 - f(distance).
 
     Source: Awan and Vadhan, *Canonical noise distributions and private hypothesis tests*, Annals of
         Statistics 2023.
@@ -57,6 +53,10 @@ class Canonical(Mechanism):
     Attributes:
         curve: f, at a move by the whole period.
         period: the most that an integer moves, in lattice units.
+
+    >>> from neyman.curves import pure_dp
+    >>> Canonical(curve=pure_dp(1), period=1).half_width(0.95)
+    3
     """
 
     curve: TradeOff
@@ -64,13 +64,17 @@ class Canonical(Mechanism):
     _law: FoldedCanonical | TabledCanonical = field(compare=False, repr=False)
 
     def __init__(self, *, curve: TradeOff, period: int) -> None:
-        """Take the curve and the period.
+        """Create the noise of a curve and a period.
+
+        Args:
+            curve: f, certified and symmetric.
+            period: the most that an integer moves, in lattice units; from 1 to 2^40.
 
         Raises:
             NotCertified: if the curve is an estimate.
-            InvalidParameter: if it bounds a class, is not its own inverse, or hides or tells
-                everything, or the period is not an int from 1 to 2^40, or too long for a curve
-                without a formula.
+            InvalidParameter: if the curve bounds a class, is not its own inverse, or is that of
+                perfect or of no privacy; or if the period is not an int from 1 to 2^40, or too long
+                for a curve without a formula.
         """
         check_type("curve", curve, TradeOff, "a trade-off function, such as gdp(1)")
         if not curve.certified:
@@ -102,6 +106,13 @@ class Canonical(Mechanism):
     def calibrate(cls, sensitivity: Sensitivity | Asked, curve: TradeOff) -> Self:
         """Return the noise that makes each moved integer as private as the curve says.
 
+        Args:
+            sensitivity: of the question; or the question itself.
+            curve: f, certified and symmetric.
+
+        Raises:
+            NotCertified, InvalidParameter: as for `Canonical`.
+
         >>> from neyman.curves import gdp
         >>> one = Sensitivity(neighbors="add_remove", l1=Fraction(3), coordinates=1)
         >>> Canonical.calibrate(one, gdp(1)).tradeoff(one) == gdp(1)
@@ -117,19 +128,22 @@ class Canonical(Mechanism):
 
     @property
     def slack(self) -> float:
-        """0 where the noise has a formula; else what is set aside for the brackets of f."""
+        """0 if the noise has a formula; otherwise the delta that covers the brackets of f."""
         distance = self.law.distance
         if not distance:
             return 0.0
-        # The next double: one stands for its decimal, which may be less.
+        # The next double, because a double means its decimal, which may be smaller.
         power = self.curve.tpr_bracket(np.nextafter(np.asarray(distance), 2.0)).upper
         return float((Interval.exactly(distance) + power).upper)
 
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return f, composed once for each integer that one unit can move; with the slack, if any.
 
-        f(alpha + x) - x, which a distance of x leaves of f, is at least f ⊗ f_{0,slack}: both fall
-        from 1 - slack to 0 at 1 - slack, and their difference grows, then falls.
+        At a distance of x, the guarantee is f(alpha + x) - x, which is at least f ⊗ f_{0,slack}:
+        both fall from 1 - slack to 0 at 1 - slack, and their difference increases, then decreases.
+
+        Args:
+            sensitivity: of the integers before noise.
 
         Raises:
             SensitivityMismatch: if an integer moves by more than the period.
@@ -159,7 +173,7 @@ class Canonical(Mechanism):
 
 
 def _steps(curve: TradeOff) -> Steps | None:
-    """Return the formula of a curve by its record, or None."""
+    """Return the formula of a curve, from its record, or None."""
     pair = curve.remove
     build = _KINDS.get(pair.kind)
     return build(pair.parameters()) if build else None

@@ -1,6 +1,6 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""Canonical noise rounded to the integers: by formula, or by the proved brackets of a curve."""
+"""Canonical noise rounded to the integers: by formula, or from the proved brackets of a curve."""
 
 import math
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ __all__ = ["FoldedCanonical", "TabledCanonical", "bracketed"]
 if TYPE_CHECKING:
     from flint import arb
 
-# Where sums over the grid become extrapolations, in lattice units.
+# Above this period, in lattice units, moments are extrapolated.
 _SUMMED: Final = 64
 _GRID: Final = 1 << 12
 _MOST: Final = 1 << 16
@@ -47,7 +47,7 @@ class FoldedCanonical(FoldedLaw):
 
     @property
     def distance(self) -> float:
-        """0: it is the canonical noise."""
+        """0, because this is the canonical noise."""
         return 0.0
 
     @override
@@ -64,9 +64,9 @@ class FoldedCanonical(FoldedLaw):
         return 2 * (self.steps.iterate(g, n, low=u >= 0) if n else g)
 
     def second_moment(self) -> float:
-        """Return E K^2, a sum over the integers; with long periods extrapolated from two shorter.
+        """Return E K^2, a sum over the integers; a long period is extrapolated from two shorter.
 
-        E K^2 = v period^2 + w + O(1/period^2), v and w depending on whether the period is odd.
+        E K^2 = v period^2 + w + O(1/period^2), where v and w depend on whether the period is odd.
         """
         if self.period <= _SUMMED or self.scale <= _GRID:
             return self._summed(self.period)
@@ -96,11 +96,11 @@ class FoldedCanonical(FoldedLaw):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class TabledCanonical(TabledLaw):
-    """A law whose tails are these doubles, exactly; its distance from the canonical one is known.
+    """A law with exactly these doubles as tails, at a known distance from the canonical one.
 
     Attributes:
-        doubles: t_0 >= t_1 >= ... >= 0, as they are.
-        distance: bound of the total variation between K and the canonical noise, rounded.
+        doubles: t_0 >= t_1 >= ... >= 0, exactly.
+        distance: a bound of the total variation between K and the rounded canonical noise.
     """
 
     doubles: Array
@@ -127,16 +127,16 @@ class TabledCanonical(TabledLaw):
 
 
 def bracketed(curve: TradeOff, period: int) -> TabledCanonical:
-    """Return a law within a known distance of the canonical noise of any certified symmetric curve.
+    """Return a law within a known distance of the canonical noise of a certified symmetric curve.
 
-    G(x) = f(1 - G(x - 1)) from above 1/2 on, by the brackets of f; f is flatter than -1 there, so
-    that errors do not grow. The tails taken are between the brackets, and
+    G(x) = f(1 - G(x - 1)) for x above 1/2, from the brackets of f. f is flatter than -1 there, so
+    errors do not grow. The tails are between the brackets, and
 
-        TV <= sum over j of |t_j - the canonical one| + what lies beyond the table.
+        TV <= sum over j of |t_j - the canonical one| + the mass beyond the table.
 
     Raises:
-        InvalidParameter: if the table would have more than 2^16 entries, or the brackets of f are
-            so wide that the distance may be above 1e-6.
+        InvalidParameter: if the table would have more than 2^16 entries, or if the brackets of f
+            are so wide that the distance may be above 1e-6.
     """
     advantage = curve.delta_bracket(np.zeros(()))
     i = np.arange(-(period // 2), -(period // 2) + period, dtype=np.int64)

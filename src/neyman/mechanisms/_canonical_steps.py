@@ -6,8 +6,8 @@ For a symmetric f with fixed point c the upper tail of the canonical noise is
 
     G(n + u) = phi^n(1/2 - (1 - 2c) u),  n = 0, 1, ..., u in [-1/2, 1/2).
 
-Where f = T(X, X + shift) for a log-concave X with survival function S, which a test of a threshold
-shows, phi(g) = S(S^-1(g) + shift), so that phi^n(g) = S(S^-1(g) + n shift) and c = S(shift / 2).
+If f = T(X, X + shift) for a log-concave X with survival function S, a test by a threshold is the
+best, so phi(g) = S(S^-1(g) + shift). Then phi^n(g) = S(S^-1(g) + n shift) and c = S(shift / 2).
 
 Source: Awan and Vadhan, *Canonical noise distributions and private hypothesis tests*, Annals of
     Statistics 2023, definition 3.7 and theorem 3.9.
@@ -39,31 +39,31 @@ class Steps(ABC):
     @property
     @abstractmethod
     def gap(self) -> float:
-        """1 - 2c, relatively within 2^-48."""
+        """1 - 2c, with a relative error of at most 2^-48."""
 
     @property
     @abstractmethod
     def coarse(self) -> bool:
-        """Whether float64 knows the inverse well enough to draw."""
+        """Whether the inverse in float64 is precise enough to draw."""
 
     @abstractmethod
     def exact_gap(self) -> "arb":
-        """Return a ball that holds 1 - 2c."""
+        """Return a ball that contains 1 - 2c."""
 
     @abstractmethod
     def iterate(self, g: "arb", n: int, *, low: bool) -> "arb":
-        """Return phi^n(g), n >= 1, g in [c, 1 - c], `low` telling whether g <= 1/2."""
+        """Return phi^n(g), n >= 1, g in [c, 1 - c]; `low` says whether g <= 1/2."""
 
     @abstractmethod
     def inverse(self, upper: Array) -> tuple[Array, Array]:
         """Return n >= 0 and g in [c, 1 - c] with phi^n(g) = upper in (0, 1/2].
 
-        Error: n (1 - 2c) + 1/2 - g, which is z, within 2^-48 (z + 1); tests measure it.
+        Error: that of z = n (1 - 2c) + 1/2 - g is at most 2^-48 (z + 1); tests measure it.
         """
 
     @abstractmethod
     def forward(self, g: Array, n: int) -> Array:
-        """Return phi^n(g) in doubles; relative error 1e-13."""
+        """Return phi^n(g) in doubles; the relative error is 1e-13."""
 
 
 class _Shifted(Steps):
@@ -215,9 +215,9 @@ class LogisticSteps(_Shifted):
 @final
 @dataclass(frozen=True, slots=True)
 class TulapSteps(Steps):
-    """f_{epsilon,delta}: phi(g) = e^-epsilon (g - delta) where positive, on [0, 1 - c].
+    """f_{epsilon,delta}: phi(g) = e^-epsilon (g - delta) if positive, on [0, 1 - c].
 
-    phi^n(g) = e^(-n epsilon) (g + k) - k where positive, k = delta / (e^epsilon - 1).
+    phi^n(g) = e^(-n epsilon) (g + k) - k if positive, k = delta / (e^epsilon - 1).
     """
 
     epsilon: Fraction

@@ -1,8 +1,8 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""Random decisions that are exact: uniforms with as many bits as the question asks.
+"""Exact random decisions: uniforms with as many bits as the decision needs.
 
-The adapter to python-flint for selection. Floating point only says which questions are clear.
+This is the adapter to python-flint for selection. Floating point only finds the clear cases.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ _Answer = TypeVar("_Answer")
 @final
 @dataclass(slots=True)
 class LazyUniform:
-    """U in [bits, bits + 1) / 2^length; more bits are drawn when a question asks."""
+    """U in [bits, bits + 1) / 2^length; more bits are drawn when a decision needs them."""
 
     bits: int
     length: int
@@ -49,7 +49,7 @@ class LazyUniform:
 
 
 def decided(uniforms: Sequence[LazyUniform], ask: Callable[[], _Answer | None]) -> _Answer:
-    """Return the first answer of `ask`, under more precision and more bits while it has none."""
+    """Return the first answer of `ask` that is not None, adding precision and bits until then."""
     while True:
         with working_precision(max(uniform.length for uniform in uniforms) + 128):
             answer = ask()
@@ -60,7 +60,7 @@ def decided(uniforms: Sequence[LazyUniform], ask: Callable[[], _Answer | None]) 
 
 
 def below(count: int, source: BitSource) -> int:
-    """Return an integer that is uniform on 0 .. count - 1, count <= 2^63, by rejection."""
+    """Return a uniform integer from 0 to count - 1, count <= 2^63, by rejection."""
     fair = (1 << 64) // count * count
     while True:
         word = int(source.uint64(1)[0])
@@ -69,7 +69,7 @@ def below(count: int, source: BitSource) -> int:
 
 
 def ball(value: Fraction) -> "arb":
-    """Return a ball that holds a rational, at the working precision."""
+    """Return a ball that contains a rational, at the working precision."""
     from flint import arb, fmpq
 
     return arb(fmpq(value.numerator, value.denominator))

@@ -49,10 +49,10 @@ class FoldedTheta(TabledLaw):
             yield 2 * rest / total
 
     def _sums(self, least: int) -> "list[arb]":
-        """Return balls of w_k + w_(k+1) + ... for k = 0, 1, ..., as far as the precision sees.
+        """Return balls of w_k + w_(k+1) + ... for k = 0, 1, ..., as far as the precision can see.
 
-        w_(k+1) = w_k e^(-(2k+1)/(2 variance)). The rest after the last is between its first term
-        and a geometric series.
+        w_(k+1) = w_k e^(-(2k+1)/(2 variance)). The remainder after the last term is between its
+        first term and a geometric series.
         """
         from flint import arb, ctx
 
@@ -74,7 +74,7 @@ class FoldedTheta(TabledLaw):
     def approximate_tails(self) -> Array:
         """Return the sums in doubles, from the smallest term up: at most 13,000 errors of 2^-53.
 
-        What is beyond 13 sigma is below 2^-120.
+        The mass beyond 13 sigma is below 2^-120.
         """
         reach = math.ceil(13 * math.sqrt(self.variance)) + 3
         weights = np.exp(np.arange(reach, dtype=np.float64) ** 2 / (-2 * float(self.variance)))
@@ -93,27 +93,33 @@ class FoldedTheta(TabledLaw):
 class DiscreteGaussian(Mechanism):
     """Adds K, P(K = k) proportional to exp(-k^2 / (2 sigma^2)): the discrete Gaussian.
 
-    Exactly l2_squared / (2 sigma^2)-zCDP, but not mu-GDP with mu = l2 sensitivity / sigma: the
-    smallest mu of a move by 1 is 2 Phi^-1((1 + P(K = 0)) / 2), larger by 1 + 1/(24 sigma^2) or so.
-    `Gaussian` noise, rounded, is exactly as private as its formula, and of the same width.
-
-    >>> DiscreteGaussian(scale=2).describe()
-    {'mechanism': 'discrete_gaussian', 'variance': '4'}
+    It is exactly l2_squared / (2 sigma^2)-zCDP, but not mu-GDP with mu = l2 sensitivity / sigma.
+    The smallest mu of a move by 1 is 2 Phi^-1((1 + P(K = 0)) / 2), larger by a factor of about 1 +
+    1/(24 sigma^2). `Gaussian` noise, rounded, is exactly as private as its formula, and has the
+    same width.
 
     Source: Canonne, Kamath and Steinke, *The discrete Gaussian for differential privacy*, NeurIPS
         2020.
 
     Attributes:
-        variance: the parameter sigma^2, exact, in squared lattice units; K's own is a little less.
+        variance: the parameter sigma^2, exact, in squared lattice units; the variance of K is
+            slightly smaller.
+
+    >>> DiscreteGaussian(scale=2).describe()
+    {'mechanism': 'discrete_gaussian', 'variance': '4'}
     """
 
     variance: Fraction
 
     def __init__(self, *, scale: Real | None = None, variance: Real | None = None) -> None:
-        """Take sigma or sigma^2, exactly one of them; a float stands for the decimal it prints as.
+        """Create the noise from sigma or sigma^2, exactly one of them; a float means its decimal.
+
+        Args:
+            scale: sigma, in lattice units.
+            variance: sigma^2, in squared lattice units.
 
         Raises:
-            InvalidParameter: if both or neither is given, or sigma is outside [2^-3, 1000].
+            InvalidParameter: if both or neither is given, or if sigma is outside [2^-3, 1000].
         """
         object.__setattr__(self, "variance", variance_of(scale, variance))
         check_scale(self.variance, "Discrete Gaussian", scale=scale, variance=variance)
@@ -127,17 +133,23 @@ class DiscreteGaussian(Mechanism):
     def calibrate(cls, sensitivity: Sensitivity | Asked, rho: Real) -> Self:
         """Return the noise that makes one release exactly rho-zCDP: variance = l2_squared / 2 rho.
 
-        Where l2_squared is not bounded, what whole numbers within the other bounds can reach.
+        If l2_squared is not bounded, the largest value for integers within the other bounds takes
+        its place. For another target, search:
 
-        For another target search: `calibrate(lambda s: DiscreteGaussian(scale=s).tradeoff(
-        sensitivity), EpsilonDelta(1, 1e-6))`.
+            calibrate(
+                lambda s: DiscreteGaussian(scale=s).tradeoff(sensitivity), EpsilonDelta(1, 1e-6)
+            )
+
+        Args:
+            sensitivity: of the question; or the question itself.
+            rho: of one release; positive.
+
+        Raises:
+            InvalidParameter: if rho is not positive, or needs noise that cannot be drawn.
 
         >>> DiscreteGaussian.calibrate(
         ...     Sensitivity(neighbors="add_remove", l2_squared=Fraction(4)), rho=0.02)
         DiscreteGaussian(variance=Fraction(100, 1))
-
-        Raises:
-            InvalidParameter: if rho is not positive, or calls for noise that cannot be drawn.
         """
         sensitivity = sensitivity_of(sensitivity)
         target = exact_positive(rho, "rho")
@@ -154,10 +166,13 @@ class DiscreteGaussian(Mechanism):
         """Return the curve of the worst move of the integers within the sensitivity.
 
         A move by d of one coordinate has the curve `discrete_gaussian(sigma, sensitivity=d)`, which
-        falls with d, for the law is log-concave; coordinates compose.
+        decreases with d because the law is log-concave. Coordinates compose.
+
+        Args:
+            sensitivity: of the integers before noise.
 
         Raises:
-            SensitivityMismatch: if there are more than 16 moves to compare; one number, with
+            SensitivityMismatch: if there are more than 16 moves to compare. A single number, with
                 `coordinates=1`, has one.
             InvalidParameter: if a move is above 26 sigma.
         """

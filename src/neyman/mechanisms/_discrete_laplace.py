@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class FoldedGeometric(FoldedLaw):
     """t_j = 2 e^(-a (j + 1)) / (1 + e^-a) = e^(-a (j + 1/2)) / cosh(a/2), a = 1 / scale.
 
-    It is the integer nearest to an X with P(|X| > x) = e^(-a x) / cosh(a/2) for x >= 0, which has
+    This is the integer nearest to an X with P(|X| > x) = e^(-a x) / cosh(a/2) for x >= 0, which has
     an atom at 0 and a density elsewhere.
     """
 
@@ -64,24 +64,27 @@ class FoldedGeometric(FoldedLaw):
 class DiscreteLaplace(Mechanism):
     """Adds K, P(K = k) proportional to exp(-|k| / scale): the geometric mechanism.
 
-    Exactly the curve `discrete_laplace(1 / scale, sensitivity=l1)`, for integers that move by l1 in
-    whatever coordinates: that curve is 1 - (1 - f)^l1 (the l1-fold iterate) with f that of a move
-    by 1, and a move by l1 is a chain of l1 moves by 1, each of one coordinate.
-
-    >>> DiscreteLaplace(scale=10).half_width(0.95)
-    30
+    It has exactly the curve `discrete_laplace(1 / scale, sensitivity=l1)`, for integers that move
+    by l1 in any coordinates. That curve is 1 - (1 - f)^l1 (the l1-fold iterate), f that of a move
+    by 1, and a move by l1 is a chain of l1 moves by 1, each in one coordinate.
 
     Source: Ghosh, Roughgarden and Sundararajan, *Universally utility-maximizing privacy
         mechanisms*, STOC 2009; the chain, Dong, Roth and Su, JRSS-B 2022, theorem 2.14.
 
     Attributes:
         scale: 1/a, exact, in lattice units.
+
+    >>> DiscreteLaplace(scale=10).half_width(0.95)
+    30
     """
 
     scale: Fraction
 
     def __init__(self, *, scale: Real) -> None:
-        """Take 1/a; a float stands for the decimal it prints as.
+        """Create the noise from 1/a; a float means the decimal that it prints as.
+
+        Args:
+            scale: 1/a, in lattice units.
 
         Raises:
             InvalidParameter: if it is outside [2^-3, 2^40].
@@ -94,13 +97,17 @@ class DiscreteLaplace(Mechanism):
     def calibrate(cls, sensitivity: Sensitivity | Asked, epsilon: Real) -> Self:
         """Return the noise that makes one release exactly epsilon-DP: scale = l1 / epsilon.
 
-        >>> DiscreteLaplace.calibrate(
-        ...     Sensitivity(neighbors="add_remove", l1=Fraction(1)), epsilon=0.1)
-        DiscreteLaplace(scale=Fraction(10, 1))
+        Args:
+            sensitivity: of the question; or the question itself.
+            epsilon: of one release; positive.
 
         Raises:
             SensitivityMismatch: if the L1 norm is not bounded.
-            InvalidParameter: if epsilon is not positive, or calls for noise that cannot be drawn.
+            InvalidParameter: if epsilon is not positive, or needs noise that cannot be drawn.
+
+        >>> DiscreteLaplace.calibrate(
+        ...     Sensitivity(neighbors="add_remove", l1=Fraction(1)), epsilon=0.1)
+        DiscreteLaplace(scale=Fraction(10, 1))
         """
         sensitivity = sensitivity_of(sensitivity)
         target = exact_positive(epsilon, "epsilon")
@@ -114,11 +121,14 @@ class DiscreteLaplace(Mechanism):
         return FoldedGeometric(self.scale)
 
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
-        """Return the discrete Laplace curve, at the whole part of l1: integers move by integers.
+        """Return the discrete Laplace curve at floor(l1), because integers move by integers.
+
+        Args:
+            sensitivity: of the integers before noise.
 
         Raises:
             SensitivityMismatch: if the L1 norm is not bounded.
-            InvalidParameter: if l1 is above 2^17, where Laplace noise serves as well.
+            InvalidParameter: if l1 is above 2^17, where Laplace noise is as good.
         """
         steps = _steps(sensitivity)
         return discrete_laplace(1 / self.scale, sensitivity=steps) if steps else identity()

@@ -1,12 +1,12 @@
 """The exponential mechanism, drawn exactly.
 
-Candidates with the same score form a level; a level at gap d below the largest score has the weight
-n_d e^(-rate d). A level is drawn by a uniform U against the running sums, then a candidate of it.
-
-Float64 places U where no running sum is within the band; else the uniform gets more bits and the
-sums are balls. A weight errs by less than 2^-49 n_d, for its exponent x is within 2^-51 x and
-x e^-x < 1/2; so a running sum and the total T together by less than 2^-48 n, and by their rounding
-in k levels by less than 2^-52 k T, and U T by 2^-51 T. The band is four times as wide.
+Candidates with the same score form a level. A level at gap d below the largest score has the weight
+n_d e^(-rate d). A uniform U is compared with the running sums to draw a level, then a candidate in
+it. Float64 decides if no running sum is within the band of U; otherwise the uniform gets more bits
+and the sums are balls. A weight has an error below 2^-49 n_d, because its exponent x is within
+2^-51 x and x e^-x < 1/2. So a running sum and the total T together have an error below 2^-48 n;
+their rounding in k levels adds less than 2^-52 k T, and U T adds 2^-51 T. The band is four times as
+wide.
 """
 
 from collections.abc import Sequence
@@ -33,10 +33,11 @@ _BAND = 2.0**-46
 
 @final
 class ExponentialMechanism(Selection):
-    """Chooses i with probability proportional to e^(rate u_i), as noisy max with Gumbel noise does.
+    """Chooses i with probability proportional to e^(rate u_i), like noisy max with Gumbel noise.
 
-    The loss has range epsilon, max L - min L <= epsilon, for the ratios of weights have. So the
-    release is dominated by `bounded_range(epsilon)`: epsilon-DP, and half as costly as that in mu.
+    The loss has range epsilon, max L - min L <= epsilon, because ratios of weights have this range.
+    So the release is dominated by `bounded_range(epsilon)`. It is epsilon-DP, and costs half the mu
+    of epsilon-DP.
 
     Source: McSherry and Talwar (2007), "Mechanism design via differential privacy"; Dong, Durfee
         and Rogers (2020), for the range.
@@ -53,12 +54,19 @@ class ExponentialMechanism(Selection):
 
     @classmethod
     def calibrate(cls, mu: Real, *, sensitivity: Real, monotone: bool = False) -> Self:
-        """Return the mechanism of the largest epsilon that is mu-GDP, to 1e-12, rounded down.
+        """Return the mechanism with the largest epsilon that is mu-GDP.
 
-        epsilon = 2 log(Phi(mu/2) / Phi(-mu/2))
+            epsilon = 2 log(Phi(mu/2) / Phi(-mu/2))
+
+        Args:
+            mu: of one selection; positive.
+            sensitivity: the most that one unit moves a score.
+            monotone: whether neighbouring data move all scores in one direction.
 
         Raises:
-            InvalidParameter: if mu is not positive, or calls for an epsilon outside [2^-40, 700].
+            InvalidParameter: if mu is not positive, or needs an epsilon outside [2^-40, 700].
+
+        Error: epsilon is rounded down, by at most 1e-12 relatively.
         """
         return cls(epsilon=2 * pure_epsilon(mu), sensitivity=sensitivity, monotone=monotone)
 
@@ -74,7 +82,11 @@ class ExponentialMechanism(Selection):
     def regret(self, candidates: int, confidence: float) -> int:
         """Return r such that the chosen score is within r of the largest, with this confidence.
 
-        r = log(candidates / (1 - confidence)) / rate, rounded up.
+            r = log(candidates / (1 - confidence)) / rate, rounded up
+
+        Args:
+            candidates: how many there are.
+            confidence: in (0, 1).
         """
         return self._regret(candidates, confidence)
 
@@ -97,14 +109,15 @@ def level_of(
     source: BitSource,
     band: float = _BAND,
 ) -> int:
-    """Return a place of `levels`, drawn with weights counts e^(-rate levels); levels[0] is 0.
+    """Return an index of `levels`, drawn with weights counts e^(-rate levels); levels[0] is 0.
 
     Args:
         levels: increasing gaps.
-        counts: of candidates at each.
+        counts: the number of candidates at each.
         rate: exact.
         source: of fair bits.
-        band: within which float64 is not trusted; a wider one changes the time, never the answer.
+        band: the distance within which float64 does not decide; a wider one changes the time, never
+            the answer.
     """
     word = int(source.uint64(1)[0])
     if levels.size == 1:
@@ -123,14 +136,14 @@ def level_of(
 def _exact_level(
     levels: Sequence[int], counts: Sequence[int], rate: Fraction, uniform: LazyUniform
 ) -> int | None:
-    """Return the level whose share of [0, 1) holds all of the uniform; None if it is open."""
+    """Return the level whose share of [0, 1) contains the whole uniform; None if undecided."""
     sums = [ball(Fraction(0))]
     for gap, count in zip(levels, counts, strict=True):
         sums.append(sums[-1] + count * ball(-rate * gap).exp())
     low, high = (end * sums[-1] for end in uniform.ends())
     last = len(levels) - 1
     for i in range(len(levels)):
-        # The ends 0 and 1 are no questions.
+        # The ends 0 and 1 need no comparison.
         if (i == 0 or bool(sums[i] <= low)) and (i == last or bool(high <= sums[i + 1])):
             return i
     return None

@@ -2,7 +2,7 @@
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 """Magnitudes |X| of symmetric laws: a fast inverse in float64 and an exact forward function.
 
-The adapter to scipy.special and python-flint.
+This is the adapter to scipy.special and python-flint.
 """
 
 import math
@@ -39,7 +39,7 @@ class FoldedLaw(NoiseLaw):
     @property
     @abstractmethod
     def scale(self) -> float:
-        """The unit of `magnitude` in lattice units, correctly rounded to a few ulps."""
+        """The unit of `magnitude` in lattice units, accurate to a few ulps."""
 
     @abstractmethod
     def magnitude(self, upper: FloatArray) -> FloatArray:
@@ -60,7 +60,7 @@ class FoldedLaw(NoiseLaw):
     def half_width(self, confidence: float) -> int:
         """Return an h with P(|X| < h + 1/2) >= confidence.
 
-        Error: one too large where h + 1/2 is within the band of the quantile.
+        Error: one too large if h + 1/2 is within the band of the quantile.
         """
         z = float(self.magnitude(np.array([1 - confidence]))[0])
         return max(0, math.ceil(self.scale * (z + BAND * (z + 1)) - 0.5))

@@ -31,22 +31,26 @@ _SUMMED_BELOW = 4.0
 class Gaussian(Mechanism):
     """Adds round(sigma Z), Z standard normal: exactly mu-GDP, mu = l2 sensitivity / sigma.
 
-    >>> Gaussian(scale=10) == Gaussian(variance=100)
-    True
-
     Source: Dong, Roth and Su, *Gaussian differential privacy*, JRSS-B 2022, Theorem 1.
 
     Attributes:
         variance: sigma^2, exact, in squared lattice units; sigma itself may be irrational.
+
+    >>> Gaussian(scale=10) == Gaussian(variance=100)
+    True
     """
 
     variance: Fraction
 
     def __init__(self, *, scale: Real | None = None, variance: Real | None = None) -> None:
-        """Take sigma or sigma^2, exactly one of them; a float stands for the decimal it prints as.
+        """Create the noise from sigma or sigma^2, exactly one of them; a float means its decimal.
+
+        Args:
+            scale: sigma, in lattice units.
+            variance: sigma^2, in squared lattice units.
 
         Raises:
-            InvalidParameter: if both or neither is given, or sigma is outside [2^-3, 2^40].
+            InvalidParameter: if both or neither is given, or if sigma is outside [2^-3, 2^40].
         """
         object.__setattr__(self, "variance", variance_of(scale, variance))
         check_scale(self.variance, "Gaussian", scale=scale, variance=variance)
@@ -62,24 +66,25 @@ class Gaussian(Mechanism):
     ) -> Self:
         """Return the noise that makes one release exactly mu-GDP: variance = l2_squared / mu^2.
 
-        Of epsilon and delta the largest mu with G_mu >= f_{epsilon,delta}, so that the release is
-        (epsilon, delta)-DP. A ledger of cap=approx_dp(epsilon, delta) has that mu^2 to spend.
+        For epsilon and delta it takes the largest mu with G_mu >= f_{epsilon,delta}, so that the
+        release is (epsilon, delta)-DP. A ledger with cap=approx_dp(epsilon, delta) can spend that
+        mu^2.
 
         Args:
             sensitivity: of the question; or the question itself.
-            mu: what one release may spend; or
-            epsilon: with delta, in place of mu.
+            mu: of one release; or
+            epsilon: with delta, instead of mu.
             delta: in (0, 1).
-
-        >>> Gaussian.calibrate(Sensitivity(neighbors="add_remove", l2_squared=Fraction(4)), mu=0.1)
-        Gaussian(variance=Fraction(400, 1))
 
         Raises:
             SensitivityMismatch: if the L2 norm is not bounded.
-            InvalidParameter: if neither mu nor the pair is given or both are, if they are outside,
-                or call for noise that cannot be drawn.
+            InvalidParameter: if neither mu nor the pair is given or both are, if a parameter is out
+                of range, or if it needs noise that cannot be drawn.
 
         Error: mu^2 of a pair is rounded down, so that the guarantee holds as computed.
+
+        >>> Gaussian.calibrate(Sensitivity(neighbors="add_remove", l2_squared=Fraction(4)), mu=0.1)
+        Gaussian(variance=Fraction(400, 1))
         """
         sensitivity = sensitivity_of(sensitivity)
         variance = _l2_squared(sensitivity) / _squared(mu, epsilon, delta)
@@ -104,9 +109,9 @@ class Gaussian(Mechanism):
 
     @property
     def stddev(self) -> float:
-        """sqrt(sum_j (2j + 1) t_j), t_j = P(|K| > j); from sigma = 4 on sqrt(sigma^2 + 1/12).
+        """sqrt(sum_j (2j + 1) t_j), t_j = P(|K| > j); for sigma >= 4, sqrt(sigma^2 + 1/12).
 
-        The two differ by a relative 2 exp(-2 pi^2 sigma^2), below 1e-130 there.
+        There the two differ by a relative 2 exp(-2 pi^2 sigma^2), which is below 1e-130.
         """
         sigma = self.law.scale
         if sigma >= _SUMMED_BELOW:
@@ -129,7 +134,7 @@ class Gaussian(Mechanism):
 
     @override
     def radius(self, rank: int, size: int, confidence: float) -> float:
-        # The checks, and never more than what any law has.
+        # The general bound also checks the arguments.
         widest = Mechanism.radius(self, rank, size, confidence)
         return min(widest, chi_radius(self.law.scale, rank, size, confidence))
 
@@ -151,7 +156,7 @@ def variance_of(scale: Real | None, variance: Real | None) -> Fraction:
 
 
 def _squared(mu: Real | None, epsilon: Real | None, delta: Real | None) -> Fraction:
-    """Return mu^2, where both numbers of a pair are given the largest within it, rounded down."""
+    """Return mu^2; for epsilon and delta, the largest that is (epsilon, delta)-DP, rounded down."""
     if mu is not None and epsilon is None and delta is None:
         target = exact_positive(mu, "mu")
         return target**2

@@ -1,4 +1,4 @@
-"""The epsilon at which a curve just stays above G_mu: closed forms, rounded down."""
+"""The largest epsilon whose curve stays above G_mu: closed forms, rounded down."""
 
 from fractions import Fraction
 from typing import Final
@@ -14,7 +14,7 @@ _SERIES_BELOW: Final = 0.5
 
 
 def laplace_epsilon(mu: Real) -> Fraction:
-    """Return -2 log(2 Phi(-mu/2)), of the Laplace curve; -2 log1p(-2 (Phi(mu/2) - 1/2)).
+    """Return -2 log(2 Phi(-mu/2)) for the Laplace curve, as -2 log1p(-2 (Phi(mu/2) - 1/2)).
 
     Raises:
         InvalidParameter: if mu is not positive.
@@ -28,7 +28,7 @@ def laplace_epsilon(mu: Real) -> Fraction:
 
 
 def pure_epsilon(mu: Real) -> Fraction:
-    """Return log(Phi(mu/2) / Phi(-mu/2)), of pure DP; 2 artanh(2 (Phi(mu/2) - 1/2)).
+    """Return log(Phi(mu/2) / Phi(-mu/2)) for pure DP, as 2 artanh(2 (Phi(mu/2) - 1/2)).
 
     Raises:
         InvalidParameter: if mu is not positive.

@@ -23,20 +23,23 @@ __all__ = ["Laplace"]
 class Laplace(Mechanism):
     """Adds round(b X), X standard Laplace: exactly the curve of epsilon = l1 sensitivity / b.
 
-    >>> Laplace(scale=10).half_width(0.95)
-    30
-
     Source: Dwork, McSherry, Nissim and Smith, *Calibrating noise to sensitivity in private data
         analysis*, TCC 2006, Proposition 1.
 
     Attributes:
         scale: b, exact, in lattice units.
+
+    >>> Laplace(scale=10).half_width(0.95)
+    30
     """
 
     scale: Fraction
 
     def __init__(self, *, scale: Real) -> None:
-        """Take b; a float stands for the decimal it prints as.
+        """Create the noise from b; a float means the decimal that it prints as.
+
+        Args:
+            scale: b, in lattice units.
 
         Raises:
             InvalidParameter: if b is outside [2^-3, 2^40].
@@ -49,12 +52,16 @@ class Laplace(Mechanism):
     def calibrate(cls, sensitivity: Sensitivity | Asked, epsilon: Real) -> Self:
         """Return the noise that makes one release exactly epsilon-DP: scale = l1 / epsilon.
 
-        >>> Laplace.calibrate(Sensitivity(neighbors="add_remove", l1=Fraction(1)), epsilon=0.1)
-        Laplace(scale=Fraction(10, 1))
+        Args:
+            sensitivity: of the question; or the question itself.
+            epsilon: of one release; positive.
 
         Raises:
             SensitivityMismatch: if the L1 norm is not bounded.
-            InvalidParameter: if epsilon is not positive, or calls for noise that cannot be drawn.
+            InvalidParameter: if epsilon is not positive, or needs noise that cannot be drawn.
+
+        >>> Laplace.calibrate(Sensitivity(neighbors="add_remove", l1=Fraction(1)), epsilon=0.1)
+        Laplace(scale=Fraction(10, 1))
         """
         sensitivity = sensitivity_of(sensitivity)
         target = exact_positive(epsilon, "epsilon")

@@ -1,4 +1,4 @@
-"""Selections with the Laplace curve, and the epsilon at which it meets a Gaussian."""
+"""Selections with the Laplace curve."""
 
 from typing import Self
 
@@ -12,18 +12,25 @@ __all__ = ["LaplaceSelection"]
 
 
 class LaplaceSelection(Selection):
-    """A selection that Laplace noise of the same epsilon dominates."""
+    """A selection that is dominated by Laplace noise with the same epsilon."""
 
     __slots__ = ()
 
     @classmethod
     def calibrate(cls, mu: Real, *, sensitivity: Real, monotone: bool = False) -> Self:
-        """Return the mechanism of the largest epsilon that is mu-GDP, to 1e-12, rounded down.
+        """Return the mechanism with the largest epsilon that is mu-GDP.
 
-        epsilon = -2 log(2 Phi(-mu/2))
+            epsilon = -2 log(2 Phi(-mu/2))
+
+        Args:
+            mu: of one selection; positive.
+            sensitivity: the most that one unit moves a score.
+            monotone: whether neighbouring data move all scores in one direction.
 
         Raises:
-            InvalidParameter: if mu is not positive, or calls for an epsilon outside [2^-40, 700].
+            InvalidParameter: if mu is not positive, or needs an epsilon outside [2^-40, 700].
+
+        Error: epsilon is rounded down, by at most 1e-12 relatively.
         """
         return cls(epsilon=laplace_epsilon(mu), sensitivity=sensitivity, monotone=monotone)
 

@@ -1,6 +1,6 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-"""What is known of noise on the integers: exact tails, a draw, a width."""
+"""The law of noise on the integers: exact tails, draws and widths."""
 
 import importlib
 from abc import ABC, abstractmethod
@@ -22,10 +22,10 @@ _FINEST: Final = 4096
 
 
 def require_flint() -> None:
-    """Raise unless python-flint, which decides the draws that float64 cannot, is installed.
+    """Refuse if python-flint is missing, which decides the draws that float64 cannot decide.
 
     Raises:
-        MissingExtra: if it is not.
+        MissingExtra: if python-flint is not installed.
     """
     with suppress(ImportError):
         importlib.import_module("flint")
@@ -52,7 +52,7 @@ class NoiseLaw(ABC):
 
     @abstractmethod
     def tail(self, j: int) -> "arb":
-        """Return a ball that holds t_j, at python-flint's working precision."""
+        """Return a ball that contains t_j, at python-flint's working precision."""
 
     @abstractmethod
     def draw(self, count: int, source: BitSource) -> IntArray:
@@ -60,11 +60,11 @@ class NoiseLaw(ABC):
 
     @abstractmethod
     def half_width(self, confidence: float) -> int:
-        """Return an h with P(|K| <= h) >= confidence, the smallest or the next."""
+        """Return an h with P(|K| <= h) >= confidence, the smallest one or the next."""
 
     @final
     def boundary(self, j: int, length: int) -> int:
-        """Return floor(2^length t_j), exactly: the precision grows until the ball decides."""
+        """Return floor(2^length t_j), exactly: the precision increases until the ball decides."""
         precision = length + 64
         while True:
             with working_precision(precision):
@@ -75,9 +75,12 @@ class NoiseLaw(ABC):
 
     @final
     def upper_tail(self, least: int) -> Fraction:
-        """Return P(K >= least) for least >= 1: half of t_(least - 1), rounded up.
+        """Return P(K >= least): half of t_(least - 1), rounded up.
 
-        Error: never too small; by less than 2^-52 relatively, or 2^-4096.
+        Args:
+            least: at least 1.
+
+        Error: never too small; too large by less than 2^-52 relatively, or by 2^-4096.
         """
         length = 64
         while (cell := self.boundary(least - 1, length)) < 2**52 and length < _FINEST:

@@ -1,4 +1,4 @@
-"""What a mechanism is: public noise on exact integers, with its trade-off function."""
+"""The interface of a mechanism: public noise on exact integers, with its trade-off function."""
 
 import math
 from abc import ABC, abstractmethod
@@ -26,14 +26,15 @@ _SIX_DIGITS: Final = Context(prec=6)
 
 
 class Mechanism(ABC):
-    """Adds to every integer independent noise K on the integers, symmetric and drawn exactly.
+    """Adds independent noise K to every integer; K is an integer, symmetric and drawn exactly.
 
-    K is the integer nearest to a continuous X, or lives on the integers by itself. In the first
-    case v + round(X) = round(v + X) for an integer v, so the release is post-processing of the
-    continuous mechanism and exactly as private as its formula. A mechanism knows the scale of its
-    noise, in lattice units, and never a target epsilon.
+    K is the integer nearest to a continuous X, or has a law on the integers. In the first case v +
+    round(X) = round(v + X) for an integer v. So the release is post-processing of the continuous
+    mechanism, and exactly as private as its formula. A mechanism knows the scale of its noise, in
+    lattice units, and never a target epsilon.
 
-    A new one gives its law and what the law implies; the drawing is done here.
+    A new mechanism defines its law and the properties that follow from it. This class draws the
+    noise.
 
     Source: Mironov, *On significance of the least significant bits for differential privacy*, CCS
         2012 (why floats leak); Dong, Roth and Su, *Gaussian differential privacy*, JRSS-B 2022,
@@ -49,11 +50,15 @@ class Mechanism(ABC):
 
     @property
     def selects(self) -> bool:
-        """Whether it shows only some of the groups: what an answer of unknown groups needs."""
+        """Whether it publishes only some groups, as an answer for unknown groups requires."""
         return False
 
     def shown(self, counts: IntArray) -> IntArray:
-        """Return the places of the groups that are shown, by their noisy counts: all of them."""
+        """Return the indices of the groups to publish: here all of them.
+
+        Args:
+            counts: the noisy counts of the groups, shape (groups,).
+        """
         return np.arange(counts.size)
 
     @abstractmethod
@@ -69,19 +74,18 @@ class Mechanism(ABC):
 
     @final
     def tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
-        """Return the trade-off function of one release: exact where groups are declared.
+        """Return the trade-off function of one release; exact if groups are declared.
 
         Args:
             sensitivity: of the integers before noise.
 
         Raises:
-            SensitivityMismatch: if the norm that this noise needs is not bounded, if noise without
-                a threshold is to answer for groups that nobody declared, or a threshold for
-                declared ones.
+            SensitivityMismatch: if the norm that this noise needs is not bounded, if the groups are
+                not declared and the noise has no threshold, or if they are declared and it has one.
         """
         if sensitivity.new_groups is not None and not self.selects:
             raise SensitivityMismatch(
-                "groups that nobody declared need a threshold beside the noise: a group in the "
+                "undeclared groups need a threshold in addition to the noise: a group in the "
                 "answer reveals that someone is in it. Write Thresholded.calibrate("
                 "sensitivity, noise=..., delta=...), or declare the groups: by=Keys({...})"
             )
@@ -98,16 +102,17 @@ class Mechanism(ABC):
         other: Sensitivity,  # noqa: ARG002
         share: Fraction,  # noqa: ARG002
     ) -> "tuple[Mechanism, Mechanism] | None":
-        """Return noises for two questions that together cost what this one alone costs the first.
+        """Return noises for two questions that together cost what this noise costs for the first.
 
         Args:
-            sensitivity: of the first question, for which this noise was made.
-            other: of the second.
-            share: in (0, 1), what the second one takes of the budget: of mu^2, rho or epsilon.
+            sensitivity: of the first question, for which this noise was calibrated.
+            other: of the second question.
+            share: in (0, 1), the share of the budget for the second question: of mu^2, rho or
+                epsilon.
 
         Returns:
-            The noise of the first, wider than this, and that of the second; None where this noise
-            cannot be divided.
+            The noise for the first question, wider than this one, and that for the second; None if
+                this noise cannot be divided.
         """
         return None
 
@@ -118,7 +123,7 @@ class Mechanism(ABC):
 
     @property
     def normal(self) -> bool:
-        """Whether K is a rounded Gaussian, so that sums of it are normal but for rounding."""
+        """Whether K is a rounded Gaussian, so that sums of it are normal up to rounding."""
         return False
 
     def ratio_interval(
@@ -128,16 +133,16 @@ class Mechanism(ABC):
 
             {rho : |numerator - rho denominator| <= H(rho)}
 
-        Unless a law knows better, the ratios of the box where each of the two integers has
-        confidence 1 - (1 - confidence)/2.
+        By default these are the ratios in the box where each of the two integers has confidence 1 -
+        (1 - confidence)/2; a law may have a smaller set.
 
         Args:
             numerator: s plus noise, in lattice units.
             denominator: n plus noise, in the same units.
-            confidence: in (0, 1), that the interval holds s/n.
+            confidence: in (0, 1), the probability that the interval contains s/n.
 
         Returns:
-            The two ends; both infinite where the denominator is not significantly positive.
+            The two ends; both infinite if the denominator is not significantly positive.
 
         Error: rounded outwards, so the coverage is never below `confidence`.
         Source: Fieller, *Some problems in interval estimation*, JRSS-B 1954.
@@ -149,17 +154,17 @@ class Mechanism(ABC):
     def radius(self, rank: int, size: int, confidence: float) -> float:
         """Return an R with P(|P (K_1, ..., K_size)| <= R) >= confidence.
 
-        P is any orthogonal projection of this rank that is fixed before the noise is drawn, and
-        |.| the Euclidean norm. So all linear forms of the noise within a known subspace of `rank`
-        dimensions are bounded at once, each by R times the norm of its coefficients. Unless a law
-        knows better, the norm of all `size` numbers.
+        P is any orthogonal projection of this rank that is fixed before the noise is drawn, and |.|
+        is the Euclidean norm. So all linear forms of the noise in a known subspace of `rank`
+        dimensions are bounded at once, each by R times the norm of its coefficients. By default R
+        bounds the norm of all `size` numbers; a law may have a smaller one.
 
         Args:
             rank: of the projection, from 1 to `size`.
             size: how many independent K.
             confidence: in (0, 1).
 
-        Error: never too small; for laws in general some 2 % too large.
+        Error: never too small; for general laws about 2 % too large.
         Source: Scheffé, *A method for judging all contrasts in the analysis of variance*,
             Biometrika 1953.
         """
@@ -169,7 +174,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
-        """Return the public record, JSON-able: the name of the law and its exact parameter."""
+        """Return the public record for JSON: the name of the law and its exact parameter."""
 
     @final
     def half_width(self, confidence: float) -> int:
@@ -178,18 +183,18 @@ class Mechanism(ABC):
         Args:
             confidence: in (0, 1).
 
-        Error: never too small; one too large where float64 cannot tell.
+        Error: never too small; one too large if float64 cannot decide.
         """
         check_confidence(confidence)
         return self.law.half_width(confidence)
 
     @final
     def require_sampler(self) -> None:
-        """Raise unless noise can be drawn here; call it before anything is charged.
+        """Refuse if noise cannot be drawn here; call this before anything is charged.
 
         Raises:
             MissingExtra: if python-flint is not installed.
-            BrokenRandomness: if the operating system's random bits are visibly none.
+            BrokenRandomness: if the operating system's random bits are visibly not random.
         """
         require_flint()
         OPERATING_SYSTEM.require_fair()
@@ -199,9 +204,9 @@ class Mechanism(ABC):
         """Return `values` plus independent exactly rounded noise.
 
         Args:
-            values: int64, any shape, lattice units. The caller guarantees |values| <= 2^62, so
-                that no sum overflows: a check here would let private data decide whether an error
-                is raised.
+            values: int64, any shape, in lattice units. You guarantee |values| <= 2^62, so that no
+                sum overflows. It is not checked here, because private data would then decide
+                whether an error is raised.
             source: of fair bits.
 
         Returns:
@@ -209,17 +214,17 @@ class Mechanism(ABC):
 
         Raises:
             MissingExtra: if python-flint is not installed.
-            BrokenRandomness: if the bits are visibly none.
+            BrokenRandomness: if the bits are visibly not random.
             InvalidParameter: if `values` is not an int64 array.
 
         Guarantee: for inputs within `sensitivity` of each other the outputs satisfy
-            `tradeoff(sensitivity)`, exactly, if the bits are fair and, for a rounded law, the
-            float64 inverse errs by less than the band of `_rounded`. That error is measured
-            against ball arithmetic (at 10^6 points, with a margin of 8 to spare), not proved; a
-            tabled law needs no such thing. Time is outside the guarantee:
-            blocks of a fixed size are drawn, but one draw in 2^10 (a tail) takes another word and
-            a rare one (about 2^-44 scale of them) is decided in ball arithmetic, so the time
-            depends a little on the noise. Do not let who reads the release time it finely.
+            `tradeoff(sensitivity)` exactly, if the bits are fair. A rounded law also needs a
+            float64 inverse whose error is below the band of `_rounded`. That error is measured
+            against ball arithmetic (at 10^6 points, with a margin of 8), not proved; a tabled law
+            does not need it. Time is outside the guarantee. Blocks of a fixed size are drawn, but
+            one draw in 2^10 (a tail) takes another word, and a rare one (about 2^-44 scale of them)
+            is decided in ball arithmetic. So the time depends a little on the noise. Do not let
+            readers of the release time it precisely.
         """
         require_flint()
         if values.dtype != np.int64:
@@ -252,7 +257,10 @@ def check_scale(squared: Fraction, name: str, **asked: Real | None) -> None:
     Args:
         squared: square of the scale, in squared lattice units.
         name: of the mechanism, for the message.
-        asked: what it was made of, by the names of the arguments; None for those not given.
+        asked: the arguments that the scale was computed from, by name; None for those not given.
+
+    Raises:
+        InvalidParameter: if the scale is out of range.
     """
     if not _SMALLEST**2 <= squared <= _LARGEST**2:
         finer = squared < _SMALLEST**2
@@ -270,6 +278,6 @@ def check_scale(squared: Fraction, name: str, **asked: Real | None) -> None:
 
 
 def _shown(value: Fraction, *, root: bool = False) -> str:
-    """Write a positive number, or its root, to six digits; doubles do not reach all of them."""
+    """Return a positive number, or its root, with six digits; it may be outside the doubles."""
     number = _SIX_DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{(_SIX_DIGITS.sqrt(number) if root else number).normalize(_SIX_DIGITS):g}"

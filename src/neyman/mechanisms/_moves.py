@@ -1,4 +1,4 @@
-"""By how much one unit can move a vector of integers: the moves that no other contains."""
+"""How far one unit can move a vector of integers: the moves that no other move contains."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ _MOST_STEPS: Final = 20_000
 
 
 def largest_coordinate(sensitivity: Sensitivity) -> int:
-    """Return the most that one coordinate moves: integers move by integers."""
+    """Return the most that one coordinate moves, as an integer."""
     l1, square = _most(sensitivity)
     most = min(l1, math.isqrt(square))
     return most if sensitivity.largest is None else min(most, sensitivity.largest)
@@ -29,14 +29,14 @@ def changed_coordinates(sensitivity: Sensitivity) -> int:
 
 
 def largest_square(sensitivity: Sensitivity) -> int:
-    """Return a bound of the squared L2 norm of the move: sum d_i^2 <= largest l1, and so on."""
+    """Return a bound of the squared L2 norm of a move, such as sum d_i^2 <= largest l1."""
     l1, square = _most(sensitivity)
     largest = largest_coordinate(sensitivity)
     return min(square, l1 * largest, changed_coordinates(sensitivity) * largest**2)
 
 
 def _most(sensitivity: Sensitivity) -> tuple[int, int]:
-    """Return whole bounds of the L1 norm and of the squared L2 norm: |d| <= d^2 for integers."""
+    """Return integer bounds of the L1 norm and of the squared L2 norm: |d| <= d^2 for integers."""
     l1, square = sensitivity.l1, sensitivity.l2_squared
     if l1 is None:
         whole = math.floor(square or 0)
@@ -51,8 +51,9 @@ def moves(sensitivity: Sensitivity) -> list[tuple[int, ...]]:
         largest >= d_1 >= ... >= d_m >= 1,  sum d_i <= l1,  sum d_i^2 <= l2_squared,
         m <= coordinates
 
-    A move is maximal if no coordinate can grow by 1 within the bounds. Changes do not depend on
-    their order or sign where the noise of the coordinates is independent, alike and symmetric.
+    A move is maximal if no coordinate can grow by 1 within the bounds. The order and the signs of
+    the changes do not matter if the noise of the coordinates is independent, identical and
+    symmetric.
 
     Raises:
         SensitivityMismatch: if there are more than 16 of them.
@@ -78,7 +79,7 @@ def moves(sensitivity: Sensitivity) -> list[tuple[int, ...]]:
 
 
 def _within(l1: int, square: int, left: int, largest: int) -> Iterator[tuple[int, ...]]:
-    """Yield every move within the bounds, but of one coordinate only the largest that fits."""
+    """Yield every move within the bounds; of moves of one coordinate, only the largest."""
     if left == 1:
         yield (min(l1, math.isqrt(square), largest),) if min(l1, square, largest) else ()
         return
@@ -97,13 +98,14 @@ def _is_maximal(move: tuple[int, ...], limits: tuple[int, int, int, int]) -> boo
 
 
 def worst_move(sensitivity: Sensitivity, curve: Callable[[int], TradeOff]) -> TradeOff:
-    """Return the guarantee over all moves of independent noise on each coordinate.
+    """Return the guarantee over all moves, for independent noise on each coordinate.
 
-    The composition over the coordinates of each maximal move, and the worst of these.
+    It composes over the coordinates of each maximal move, and takes the worst of these.
 
     Args:
         sensitivity: of the integers.
-        curve: of one coordinate that moves by a whole number; smaller moves must be more private.
+        curve: a function from the move of one coordinate to its guarantee; smaller moves must be
+            more private.
     """
     guarantees = [_together(move, curve) for move in moves(sensitivity)]
     return reduce(worst, guarantees)

@@ -1,4 +1,4 @@
-"""Noises by their names: what each is calibrated to, and which is usual."""
+"""Noises by name: what each is calibrated to, and which is the default."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ __all__ = ["NOISES", "USUAL_NOISES", "NamedNoise", "noise_charged"]
 @final
 @dataclass(frozen=True, slots=True)
 class NamedNoise:
-    """A noise, made for a sensitivity and what it may spend.
+    """A noise that can be calibrated to a sensitivity and an amount.
 
     Attributes:
-        makes: by what is spent: mu, rho or epsilon.
-        one_integer: whether it is for one integer alone.
+        makes: the calibrations, by what is spent: mu, rho or epsilon.
+        one_integer: whether it is only for a single integer.
     """
 
     makes: Mapping[str, Callable[[Sensitivity, Real], Mechanism]]
@@ -54,15 +54,20 @@ NOISES: Final[Mapping[str, NamedNoise]] = {
     "staircase": NamedNoise({"epsilon": _staircase}, one_integer=True),
     "canonical": NamedNoise({"mu": _gaussian_shape, "epsilon": _pure_shape}, one_integer=True),
 }
-# The noise of what is spent, where no name is given.
+# The default noise for each kind of budget.
 USUAL_NOISES: Final = {"mu": "gaussian", "rho": "discrete_gaussian", "epsilon": "laplace"}
 
 
 def noise_charged(sensitivity: Sensitivity, account: str, amount: Fraction) -> Mechanism:
-    """Return the noise that is charged this much: Gaussian for mu^2, Laplace for epsilon.
+    """Return the noise that costs this amount: Gaussian for mu^2, Laplace for epsilon.
+
+    Args:
+        sensitivity: of the question.
+        account: "mu^2" or "epsilon".
+        amount: in the account's unit.
 
     Raises:
-        SensitivityMismatch: if the question does not bound the norm that it needs.
+        SensitivityMismatch: if the norm that the noise needs is not bounded.
     """
     if account == "epsilon":
         return Laplace.calibrate(sensitivity, amount)

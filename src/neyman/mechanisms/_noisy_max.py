@@ -1,9 +1,10 @@
 """Report noisy max with Laplace noise, drawn exactly.
 
-Of 64 bits one is the sign and 63 begin a uniform V; the noise is +-log(1/V) beside rate u_i.
-Float64 gives an interval for every noisy score; where the largest is not alone, all that may be it
-get more bits and are compared as balls. The interval takes in the 63 bits, (m, m + 1) / 2^63, and
-2^-46 (1 + rate d + z) for the rounding, sixteen times what the logarithm and the product may err.
+Of 64 bits, one is the sign and 63 are the first bits of a uniform V; the noise +-log(1/V) is added
+to rate u_i. Float64 gives an interval for every noisy score. If the largest interval overlaps
+others, all candidates for the largest get more bits and are compared as balls. The interval
+includes the 63 bits, (m, m + 1) / 2^63, and 2^-46 (1 + rate d + z) for the rounding, sixteen times
+the possible error of the logarithm and the product.
 """
 
 from collections.abc import Sequence
@@ -35,8 +36,8 @@ class ReportNoisyMax(LaplaceSelection):
     """Chooses the largest of rate u_i + Z_i, Z_i independent standard Laplace.
 
     The guarantee is the Laplace curve, as for every noise whose hazard rate is at most 1. With
-    exponential noise it is `PermuteAndFlip`, with Gumbel noise `ExponentialMechanism`; both choose
-    better at the same guarantee, and this one is for those who are bound to it.
+    exponential noise this becomes `PermuteAndFlip`, with Gumbel noise `ExponentialMechanism`. Both
+    choose better at the same guarantee; use this one only if you must.
 
     Source: Dwork and Roth (2014), "The algorithmic foundations of differential privacy", claim 3.9,
         for epsilon-DP; the curve: docs/theory/selection.md.
@@ -75,20 +76,20 @@ class ReportNoisyMax(LaplaceSelection):
 def noisy_argmax(
     gaps: npt.NDArray[np.uint64], rate: Fraction, source: BitSource, band: float = _BAND
 ) -> int:
-    """Return the place of the largest of -rate gap + standard Laplace noise.
+    """Return the index of the largest of -rate gap + standard Laplace noise.
 
     Args:
         gaps: of the scores.
         rate: exact.
         source: of fair bits.
-        band: relative error that float64 is trusted with; a wider one changes the time only.
+        band: relative error assumed for float64; a wider one changes only the time.
     """
     words = source.uint64(gaps.size)
     up = (words & np.uint64(1)) == 0
     leading = words >> np.uint64(1)
     shape = leading.astype(np.float64)
     with np.errstate(divide="ignore"):
-        # z = -log V falls in V.
+        # z = -log V decreases in V.
         most, least = (-np.log((shape + step) * 2.0**-63) for step in (0.0, 1.0))
     base = -float(rate) * gaps.astype(np.float64)
     room = band * (1 - base + np.where(np.isfinite(most), most, 0.0))
@@ -106,7 +107,7 @@ def noisy_argmax(
 def _exact_largest(
     offsets: Sequence[Fraction], signs: Sequence[int], uniforms: Sequence[LazyUniform]
 ) -> int | None:
-    """Return the one whose least value is above the most of all others; None if it is open."""
+    """Return the index whose lower bound is above all other upper bounds; None if undecided."""
     bounds = [_ends(o, s, u) for o, s, u in zip(offsets, signs, uniforms, strict=True)]
     for i, (low, _) in enumerate(bounds):
         if low is not None and all(
@@ -117,7 +118,7 @@ def _exact_largest(
 
 
 def _ends(offset: Fraction, sign: int, uniform: LazyUniform) -> "tuple[arb | None, arb | None]":
-    """Return the least and the most of offset + sign log(1/V); None is without end."""
+    """Return lower and upper bound of offset + sign log(1/V); None is infinite."""
     low, high = uniform.ends()
     far = -low.log() if uniform.bits else None
     near = -high.log()

@@ -1,9 +1,9 @@
 """Permute and flip, drawn exactly.
 
 Every candidate is kept with probability e^(-rate d), d its gap below the largest score, and one of
-the kept is drawn uniformly: the first head of a random permutation of coins. Float64 tells a coin
-unless its uniform is within 2^-46 of the probability (which errs by less than 2^-49, as for the
-exponential mechanism); else it gets more bits and the probability is a ball.
+the kept is drawn uniformly. That equals the first head in a random permutation of coins. Float64
+decides a coin unless its uniform is within 2^-46 of the probability (whose error is below 2^-49, as
+for the exponential mechanism). Otherwise the uniform gets more bits and the probability is a ball.
 """
 
 from fractions import Fraction
@@ -26,11 +26,11 @@ _BAND = 2.0**-46
 
 @final
 class PermuteAndFlip(LaplaceSelection):
-    """Chooses as noisy max with exponential noise does.
+    """Chooses like noisy max with exponential noise.
 
-    Its expected score is never below the exponential mechanism's of the same epsilon. The
-    guarantee is the Laplace curve: epsilon-DP, and 1.0301-GDP at epsilon = 1, where the exponential
-    mechanism of the same epsilon is 0.6239-GDP: compare the two at equal mu.
+    Its expected score is never below that of the exponential mechanism with the same epsilon. The
+    guarantee is the Laplace curve. At epsilon = 1 it is epsilon-DP and 1.0301-GDP, while the
+    exponential mechanism is 0.6239-GDP: compare the two at equal mu.
 
     Source: McKenna and Sheldon (2020), "Permute-and-flip"; Ding, Kifer, Steinke, Wang, Xiao and
         Zhang (2021), for exponential noise; the curve: docs/theory/selection.md.
@@ -50,7 +50,11 @@ class PermuteAndFlip(LaplaceSelection):
     def regret(self, candidates: int, confidence: float) -> int:
         """Return r such that the chosen score is within r of the largest, with this confidence.
 
-        r = log(candidates / (1 - confidence)) / rate, rounded up.
+            r = log(candidates / (1 - confidence)) / rate, rounded up
+
+        Args:
+            candidates: how many there are.
+            confidence: in (0, 1).
         """
         return self._regret(candidates, confidence)
 
@@ -79,7 +83,8 @@ def coins(
         gaps: of the scores.
         rate: exact.
         source: of fair bits.
-        band: within which float64 is not trusted; a wider one changes the time, never the answer.
+        band: the distance within which float64 does not decide; a wider one changes the time, never
+            the answer.
     """
     words = source.uint64(gaps.size)
     uniform = words.astype(np.float64) * 2.0**-64

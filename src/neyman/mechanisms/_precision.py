@@ -1,5 +1,5 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-"""python-flint's working precision is one number per process: change it by turns, put it back."""
+"""A lock on python-flint's working precision, which is one number per process."""
 
 import os
 import sys
@@ -13,14 +13,14 @@ __all__ = ["working_precision"]
 
 @final
 class _Turns:
-    """The lock around a setting that another library keeps globally."""
+    """The lock for a setting that another library keeps globally."""
 
     __slots__ = ("lock",)
 
     def __init__(self) -> None:
         self.renew()
         if sys.platform != "win32":
-            # A thread may hold the lock at a fork; in the child it would never let go.
+            # A thread may hold the lock at a fork; the child could never acquire it.
             os.register_at_fork(after_in_child=self.renew)
 
     def renew(self) -> None:
@@ -34,8 +34,8 @@ _TURNS = _Turns()
 def working_precision(bits: int) -> Generator[None]:
     """Compute with balls of `bits` bits inside the block.
 
-    Any precision gives true enclosures, so a thread of the user's that changes it meanwhile costs
-    a repetition and nothing else.
+    Any precision gives true enclosures. If a thread of the user changes it meanwhile, only a
+    repetition is needed.
     """
     import flint
 

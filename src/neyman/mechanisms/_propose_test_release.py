@@ -1,4 +1,4 @@
-"""Propose, test, release: noise for how far the data at hand can move an answer."""
+"""Propose, test, release: noise calibrated to how far the actual data can move an answer."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,22 +26,31 @@ _FARTHEST: Final = 2**60
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class ProposeTestRelease:
-    """Releases an answer with noise for a proposed bound, if the data is far from breaking it.
+    """Releases an answer with noise for a proposed bound, if the data are far from breaking it.
 
-    1. Proposed in public: `sensitivity`, of the answer between neighbours of most datasets.
-    2. Tested: d is how many units have to change until the data has a neighbour between which and
-       itself the answer moves by more; 0 if it has one now. The test says yes if d + K > threshold,
-       K the noise `test`, P(K > threshold) <= failure.
-    3. Released, after a yes: the answer plus the noise `answer`. After a no, nothing.
+    1. Propose, in public: `sensitivity`, a bound between neighbours for most datasets.
 
-    d moves by at most 1 between neighbours, so with `f_test` that of a move by 1 the whole is
+    2. Test: let d be how many units must change until the data have a neighbour at which the answer
+    differs by more than the bound; 0 if there is one now. The test says yes if d + K > threshold, K
+    the noise `test`, P(K > threshold) <= failure.
+
+    3. Release, after a yes: the answer plus the noise `answer`. After a no, nothing.
+
+    d moves by at most 1 between neighbours. With `f_test` the curve of a move by 1, the guarantee
+    is
 
         f_{0,failure} ⊗ f_test ⊗ f_answer
 
-    Guarantee: exactly that curve, if d is what 2 says or less, and moves by at most 1 between
-        neighbours: nobody can check it here. How the draws keep it: `Mechanism.add_noise`.
+    Guarantee: exactly that curve, if d is as in 2 or smaller, and moves by at most 1 between
+        neighbours; this cannot be checked here. For the draws see `Mechanism.add_noise`.
     Source: Dwork and Lei (2009), "Differential privacy and robust statistics"; the conditions:
         `accounting.propose_test_release`.
+
+    Attributes:
+        test: noise on the distance.
+        answer: noise on the answer.
+        sensitivity: the proposed bound.
+        failure: the largest probability of a yes if the bound does not hold, exact.
 
     >>> from neyman.testing import SeededBits  # for tests and examples only, never for a release
     >>> one = Sensitivity(neighbors="add_remove", l2_squared=Fraction(1))
@@ -52,12 +61,6 @@ class ProposeTestRelease:
     8
     >>> ptr.run(1, np.array([500]), SeededBits(1)) is None
     True
-
-    Attributes:
-        test: noise on the distance.
-        answer: noise on the answer.
-        sensitivity: the proposed bound.
-        failure: most probability of a yes where the bound does not hold, exact.
     """
 
     test: Mechanism
@@ -68,7 +71,13 @@ class ProposeTestRelease:
     def __init__(
         self, *, test: Mechanism, answer: Mechanism, sensitivity: Sensitivity, failure: Real
     ) -> None:
-        """Take the two noises, the bound and the failure.
+        """Create the mechanism from two noises, the bound and the failure.
+
+        Args:
+            test: noise on the distance.
+            answer: noise on the answer.
+            sensitivity: the proposed bound.
+            failure: the largest probability of a yes if the bound does not hold.
 
         Raises:
             InvalidParameter: if the failure is outside [2^-200, 1/2).
@@ -88,19 +97,19 @@ class ProposeTestRelease:
     def calibrate(
         cls, sensitivity: Sensitivity, mu: Real, *, test_share: Real, failure: Real
     ) -> Self:
-        """Return Gaussian noise for both, that makes the whole G_mu ⊗ f_{0,failure}.
+        """Return Gaussian noise for both that makes the whole G_mu ⊗ f_{0,failure}.
 
-        mu_test^2 = test_share mu^2,  mu_answer^2 = (1 - test_share) mu^2
+            mu_test^2 = test_share mu^2,  mu_answer^2 = (1 - test_share) mu^2
 
         Args:
             sensitivity: the proposed bound, in the L2 norm.
             mu: of test and answer together.
-            test_share: in (0, 1), what the test takes of mu^2.
-            failure: as above.
+            test_share: the test's share of mu^2, in (0, 1).
+            failure: the largest probability of a yes if the bound does not hold.
 
         Raises:
             SensitivityMismatch: if the L2 norm is not bounded.
-            InvalidParameter: if a number is outside, or calls for noise that cannot be drawn.
+            InvalidParameter: if a number is out of range, or needs noise that cannot be drawn.
         """
         whole, share = exact(mu, "mu"), exact(test_share, "test_share")
         if not 0 < share < 1 or whole <= 0:
@@ -151,7 +160,7 @@ class ProposeTestRelease:
         return high
 
     def _fails_rarely(self, t: int) -> bool:
-        """Return whether P(|K| > t) <= 2 failure, for K is symmetric."""
+        """Return whether P(|K| > t) <= 2 failure; K is symmetric."""
         twice = 2 * self.failure
         with working_precision(512):
             scaled = self.test.law.tail(t) * twice.denominator
@@ -169,21 +178,21 @@ class ProposeTestRelease:
 
         Raises:
             MissingExtra: if python-flint is not installed.
-            InvalidParameter: if the distance is no int, or the values no int64 array.
+            InvalidParameter: if the distance is not an int, or the values are not an int64 array.
         """
         if type(distance) is not int:
             raise InvalidParameter(
                 f"a distance must be an int; got a value of type {type(distance).__name__}"
             )
         threshold = self.threshold
-        # What is farther is as good as certain; a check would let private data raise.
+        # Larger distances pass almost surely; a check would let private data raise an error.
         near = np.array([min(max(distance, 0), _FARTHEST)], dtype=np.int64)
         noisy = self.answer.add_noise(values, source)
         passed = int(self.test.add_noise(near, source)[0]) > threshold
         return noisy if passed else None
 
     def describe(self) -> dict[str, object]:
-        """Return the public record: all that the guarantee is made of."""
+        """Return the public record: everything that the guarantee depends on."""
         bound = self.sensitivity
         return {
             "mechanism": "propose_test_release",

@@ -1,5 +1,5 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
-"""How far a vector of independent noise lies from the origin, at most, with what confidence."""
+"""Bounds of the norm of a vector of independent noise, with a confidence."""
 
 import math
 from collections.abc import Callable
@@ -19,9 +19,9 @@ _UP: Final = 1 + 1e-9
 def chi_radius(scale: float, rank: int, size: int, confidence: float) -> float:
     """Return R with P(|P round(sigma Z)| <= R) >= confidence, P a projection of this rank.
 
-    |P round(sigma Z)| <= sigma |P Z| + |rounding| <= sigma chi_rank + sqrt(size) / 2
+        |P round(sigma Z)| <= sigma |P Z| + |rounding| <= sigma chi_rank + sqrt(size) / 2
 
-    Error: rounded up by 1e-9, far beyond the error of the incomplete gamma function.
+    Error: rounded up by 1e-9, far more than the error of the incomplete gamma function.
     """
     from scipy.special import gammainccinv
 
@@ -30,18 +30,18 @@ def chi_radius(scale: float, rank: int, size: int, confidence: float) -> float:
 
 
 def squares_radius(half_width: Callable[[float], int], size: int, confidence: float) -> float:
-    """Return R with P(K_1^2 + ... + K_size^2 <= R^2) >= confidence, of any law of |K|.
+    """Return R with P(K_1^2 + ... + K_size^2 <= R^2) >= confidence, for any law of |K|.
 
-    |K| is put up to its next quantile, K^2 up to the next of 2,048 cells, and the masses are
-    convolved; what leaves the cells counts as infinite.
+    |K| is rounded up to its next quantile, and K^2 up to the next of 2,048 cells. The masses are
+    convolved; mass beyond the cells counts as infinite.
 
     Args:
-        half_width: the smallest h with P(|K| <= h) >= p, or more, for each p.
+        half_width: a function from p to the smallest h with P(|K| <= h) >= p, or a larger one.
         size: how many K.
         confidence: in (0, 1).
 
-    Error: never too small, save for the rounding of the convolution, which 1e-9 covers; some 2 %
-        too large, and infinite where 1 - confidence is below about 1e-12 size.
+    Error: never too small, except for the rounding of the convolution, which 1e-9 covers; about 2 %
+        too large, and infinite if 1 - confidence is below about 1e-12 size.
     """
     spare = (1 - confidence) * _SPARE / size
     if spare < _LEAST:
@@ -55,6 +55,6 @@ def squares_radius(half_width: Callable[[float], int], size: int, confidence: fl
     for _ in range(size - 1):
         total = np.convolve(total, one)[: 4 * _CELLS]
     reached = np.cumsum(total) >= confidence + _UP - 1
-    # Without such a cell the sum of the largest squares: each is beyond its end with `spare`.
+    # If no cell is reached, use the sum of the largest squares; `spare` covers larger ones.
     last = int(np.argmax(reached)) if bool(reached[-1]) else size * _CELLS
     return math.sqrt(last * cell) * _UP

@@ -1,6 +1,6 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-"""Randomized response on categories, with rational probabilities."""
+"""Randomised response on categories, with rational probabilities."""
 
 import math
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ _LENGTH: Final = 64
 
 
 class Frequencies(NamedTuple):
-    """Estimated shares of the categories among those who answered, shape (k,) each.
+    """Estimated shares of the categories among the respondents, shape (k,) each.
 
     Attributes:
-        estimate: unbiased, so below 0 now and then; adds up to 1.
-        lower: of an interval for each share by itself.
-        upper: of the same.
+        estimate: unbiased, so it may be below 0; adds up to 1.
+        lower: lower ends of an interval for each share separately.
+        upper: upper ends.
     """
 
     estimate: Array
@@ -41,20 +41,17 @@ class Frequencies(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class RandomizedResponse:
-    """Reports the true category with probability `truth`, else any other, all alike.
+    """Reports the true category with probability `truth`, else one of the others at random.
 
         P(report y | x) = truth if y = x, else (1 - truth) / (k - 1)
 
     The report is (x + shift) mod k with a shift that does not depend on x. The probabilities are
-    rational and drawn exactly, so that the curve is exact, too: that of two rows,
+    rational and drawn exactly, so the curve is also exact: that of two rows,
 
         (t, o, (k - 2) o)  against  (o, t, (k - 2) o),   o = (1 - t) / (k - 1);
 
-    it is log(t/o)-DP. It is local: every person answers for themselves, so it takes codes and not
-    an `Aggregate`, and the door has nothing to do with it.
-
-    >>> RandomizedResponse(categories=2, truth=Fraction(3, 4)).tradeoff().epsilon(0)
-    1.098612288668...
+    it is log(t/o)-DP. This is local privacy: every person randomises their own answer. So it takes
+    codes instead of an `Aggregate`, and needs no ledger.
 
     Source: Warner, *Randomized response*, JASA 1965; Kairouz, Bonawitz and Ramage, *Discrete
         distribution estimation under local privacy*, ICML 2016.
@@ -62,16 +59,23 @@ class RandomizedResponse:
     Attributes:
         categories: k, from 2 to 2^16.
         truth: exact, above 1/k and below 1.
+
+    >>> RandomizedResponse(categories=2, truth=Fraction(3, 4)).tradeoff().epsilon(0)
+    1.098612288668...
     """
 
     categories: int
     truth: Fraction
 
     def __init__(self, *, categories: int, truth: Real) -> None:
-        """Take k and the probability; a float stands for the decimal it prints as.
+        """Create the response from k and the probability; a float means its decimal.
+
+        Args:
+            categories: k, from 2 to 2^16.
+            truth: the probability of the true category, above 1/k and below 1.
 
         Raises:
-            InvalidParameter: if k or the probability is outside its range.
+            InvalidParameter: if k or the probability is out of range.
         """
         kept = exact(truth, "truth")
         if type(categories) is not int or not 2 <= categories <= _MOST:
@@ -88,29 +92,33 @@ class RandomizedResponse:
 
     @classmethod
     def calibrate(cls, epsilon: Real, *, categories: int) -> Self:
-        """Return the response that is epsilon-DP: truth e^epsilon / (e^epsilon + k - 1), below it.
+        """Return the epsilon-DP response: truth = e^epsilon / (e^epsilon + k - 1), rounded down.
 
-        Error: the loss is within 2^-46 (1 + epsilon) below epsilon, never above.
+        Args:
+            epsilon: of one report, in [1e-9, 50].
+            categories: k, from 2 to 2^16.
 
         Raises:
-            InvalidParameter: if epsilon is outside [1e-9, 50], or k outside its range.
+            InvalidParameter: if epsilon or k is out of range.
+
+        Error: the loss is at most epsilon, and at least epsilon - 2^-46 (1 + epsilon).
         """
         loss = exact(epsilon, "epsilon")
         if not Fraction(1, 10**9) <= loss <= 50:
             raise InvalidParameter(
                 f"epsilon={text(loss)} is outside [1e-9, 50]; write one in that range"
             )
-        # A little below epsilon, for what is read back from the odds is rounded up.
+        # A little below epsilon, because the loss that is computed from the odds is rounded up.
         odds = Fraction(float(exp(Interval.of(loss - (1 + loss) / 2**47)).lower))
         return cls(categories=categories, truth=odds / (odds + categories - 1))
 
     @property
     def other(self) -> Fraction:
-        """The probability of each category that is not the true one."""
+        """The probability of each category other than the true one."""
         return (1 - self.truth) / (self.categories - 1)
 
     def tradeoff(self) -> TradeOff:
-        """Return the exact curve of one report, for one person's category changed."""
+        """Return the exact curve of one report, for one person whose category changes."""
         t, o, rest = self.truth, self.other, (self.categories - 2) * self.other
         return discrete((t, o, rest), (o, t, rest)) if rest else discrete((t, o), (o, t))
 
@@ -118,15 +126,15 @@ class RandomizedResponse:
         """Return one report for each category, drawn independently.
 
         Args:
-            codes: int64 in 0, ..., k - 1, any shape. Others are taken modulo k: whether one occurs
-                is private, so it raises no error.
+            codes: int64 in 0, ..., k - 1, any shape. Other codes are taken modulo k. They raise no
+                error, because whether one occurs is private.
             source: of fair bits.
 
         Raises:
             InvalidParameter: if `codes` is not an int64 array.
 
-        Guarantee: each report satisfies `tradeoff()`, exactly, if the bits are fair. No float takes
-            part.
+        Guarantee: each report satisfies `tradeoff()` exactly, if the bits are fair. No floats are
+            used.
         """
         if codes.dtype != np.int64:
             raise InvalidParameter(
@@ -136,7 +144,7 @@ class RandomizedResponse:
         return (codes % self.categories + shifts) % self.categories
 
     def _boundary(self, s: int, length: int) -> tuple[int, bool]:
-        """Return floor(2^length c), c = truth + s other, and whether nothing was cut off."""
+        """Return floor(2^length c), c = truth + s other, and whether it is exactly 2^length c."""
         c = self.truth + s * self.other
         whole, cut = divmod(c.numerator << length, c.denominator)
         return whole, cut == 0
@@ -144,8 +152,8 @@ class RandomizedResponse:
     def _shifts(self, count: int, source: BitSource) -> IntArray:
         """Return draws of the shift: how many of c_0 < ... < c_(k-2) are at most V, V uniform.
 
-        With V in [m, m + 1) / 2^64, m > floor(2^64 c) gives V > c and m < floor(2^64 c) gives
-        V < c; at m = floor(2^64 c) more bits decide.
+        With V in [m, m + 1) / 2^64, m > floor(2^64 c) implies V > c, and m < floor(2^64 c) implies
+        V < c. At m = floor(2^64 c) more bits decide.
         """
         edges = [self._boundary(s, _LENGTH)[0] for s in range(self.categories - 1)]
         table = np.array(edges, dtype=np.uint64)
@@ -180,16 +188,17 @@ class RandomizedResponse:
 
             estimate = (count / n - o) / (t - o)
 
-        The interval is that of Clopper and Pearson for the mean probability of the report, carried
-        over. The reports of n given people are n coins of two kinds; between its mean and either
-        end their sum is less spread than the binomial of the same mean, which needs n o > 1.
+        The interval is the Clopper-Pearson interval of the mean probability of a report,
+        transformed. The reports of n given people are n coins of two kinds. Between its mean and
+        either end, their sum is less spread than the binomial with the same mean, which needs n o >
+        1.
 
         Args:
-            counts: how often each category was reported, shape (k,).
-            confidence: of each interval by itself, in [0.5, 1).
+            counts: how many times each category was reported, shape (k,).
+            confidence: of each interval separately, in [0.5, 1).
 
         Raises:
-            InvalidParameter: if the shape is another, a count is negative, or n o <= 1.
+            InvalidParameter: if the shape is wrong, a count is negative, or n o <= 1.
 
         Source: Hoeffding, *On the distribution of the number of successes in independent trials*,
             Annals of Mathematical Statistics 1956, theorem 5; Greenberg and Mohri, *Tight lower
@@ -224,7 +233,10 @@ class RandomizedResponse:
 
 
 def _clopper_pearson(seen: Array, n: int, level: float) -> tuple[Array, Array]:
-    """Return bounds of a binomial probability, each wrong with chance `level`; 1e-9 outwards."""
+    """Return bounds of a binomial probability, each wrong with probability `level`.
+
+    Error: rounded outwards by 1e-9.
+    """
     from scipy.special import betaincinv
 
     with np.errstate(invalid="ignore"):

@@ -10,22 +10,22 @@ _UNDEFINED: Final = (-math.inf, math.inf)
 
 
 def fieller_interval(numerator: int, denominator: int, width: float) -> tuple[float, float]:
-    """Return {rho : |s - rho n| <= width sqrt(1 + rho^2) + (1 + |rho|)/2} where it is an interval.
+    """Return {rho : |s - rho n| <= width sqrt(1 + rho^2) + (1 + |rho|)/2} if it is an interval.
 
-    The first term is the Gaussian's, the second what rounding adds. The lower end solves
-    s' - rho n' = width sqrt(1 + rho^2), with s' = s - 1/2 and n' = n + 1/2 if rho >= 0, else
-    n - 1/2, that is
+    The first term is the Gaussian's, and the second is the rounding's. The lower end solves s' -
+    rho n' = width sqrt(1 + rho^2), with s' = s - 1/2 and n' = n + 1/2 if rho >= 0, else n - 1/2,
+    that is
 
         rho = (s' n' - width sqrt(s'^2 + n'^2 - width^2)) / (n'^2 - width^2).
 
-    The upper end is the lower one of -s, negated.
+    The upper end is minus the lower end of -s.
 
     Args:
         numerator: s, noise included.
         denominator: n, noise included.
         width: quantile times standard deviation.
 
-    Error: integers in units of 2^-56, the width and the root rounded up, the ends outwards.
+    Error: integers in units of 2^-56; the width and the root are rounded up, and the ends outwards.
     """
     numerator, denominator = int(numerator), int(denominator)  # NumPy's would overflow unseen
     scaled = int(width * 2.0**_POINT) + 1
@@ -50,11 +50,11 @@ def _fieller_lower(numerator: int, denominator: int, width: int) -> float:
 
 
 def box_interval(numerator: int, denominator: int, half_width: int) -> tuple[float, float]:
-    """Return {rho : |s - rho n| <= half_width (1 + |rho|)} where it is an interval.
+    """Return {rho : |s - rho n| <= half_width (1 + |rho|)} if it is an interval.
 
-    The extreme ratios of the box of side 2 half_width around (s, n).
+    These are the extreme ratios in the box with sides 2 half_width around (s, n).
 
-    Error: the ends are correctly rounded, then moved one double outwards.
+    Error: the ends are correctly rounded, then moved outwards by one double.
     """
     numerator, denominator = int(numerator), int(denominator)
     if denominator <= half_width:

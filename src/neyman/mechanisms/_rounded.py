@@ -1,11 +1,11 @@
 """Exactly rounded draws: K = the integer nearest to X, X an exact real of a symmetric law.
 
-Of 64 bits one is the sign and 63 begin a uniform V = (m + xi) / 2^63, xi in [0, 1) being the bits
-not drawn yet; |X| solves P(|X| > x) = V. Float64 gives K unless a rounding boundary j + 1/2 lies
-within the band around |X|; those few draws compare V with t_j = P(|X| > j + 1/2) exactly. So K is
-a function of the bits alone.
+Of 64 bits, one is the sign and 63 are the first bits of a uniform V = (m + xi) / 2^63, where xi in
+[0, 1) are the bits not drawn yet; |X| solves P(|X| > x) = V. Float64 gives K unless a rounding
+boundary j + 1/2 is within the band around |X|. Those few draws compare V with t_j = P(|X| > j +
+1/2) exactly. So K is a function of the bits alone.
 
-The band, in units of the scale at z = |X| / scale, is 2^-45 (z + 1). It has to hold:
+The band, in units of the scale at z = |X| / scale, is 2^-45 (z + 1). It must cover:
 
     the inverse's own error     measured: a few ulps of z + 1; tests keep it below an eighth
     xi and the float of V       V is known to 2^-52 relative, so z to 2^-52 sqrt(pi/2), for Laplace
@@ -13,8 +13,9 @@ The band, in units of the scale at z = |X| / scale, is 2^-45 (z + 1). It has to 
     scale and product           2^-51 z: below a sixty-fourth
     the comparison              2^-52 lattice units: below a sixteenth at the smallest scale, 2^-3
 
-The second line needs 53 significant bits, which a tail draw (m < 2^53, one in 2^10) lacks: it gets
-64 more at once. How many bits each draw takes depends on the bits and on t_j, never on float64.
+The second line needs 53 significant bits. A tail draw (m < 2^53, one in 2^10) has fewer, and gets
+64 more at once. The number of bits that a draw takes depends on the bits and on t_j, never on
+float64.
 """
 
 from typing import Final, Protocol
@@ -45,14 +46,14 @@ class Inverse(Tails, Protocol):
 def draw(law: Inverse, count: int, source: BitSource, band: float = BAND) -> IntArray:
     """Return `count` independent draws of the integer nearest to X, shape (count,).
 
-    Guarantee: exactly the law of round(X), given fair bits and errors within the band.
-
     Args:
         law: of |X|, in lattice units.
         count: how many.
         source: of fair bits.
-        band: half width, relative to the scale and to z + 1, within which float64 is not trusted.
-            A wider one changes the time and never the answer.
+        band: half width, relative to the scale and to z + 1, within which float64 does not decide.
+            A wider one changes the time, never the answer.
+
+    Guarantee: exactly the law of round(X), given fair bits and errors within the band.
     """
     noise = np.empty(count, dtype=np.int64)
     for start in range(0, count, _BLOCK):
@@ -81,7 +82,7 @@ def _fill(noise: IntArray, law: Inverse, source: BitSource, band: float) -> None
 def _extend_tails(
     leading: npt.NDArray[np.int64], upper: Array, source: BitSource
 ) -> dict[int, Uniform]:
-    """Give every draw 53 significant bits; return those that needed more, by position."""
+    """Give every draw 53 significant bits; return those that needed more bits, by position."""
     positions = np.flatnonzero(leading < _SIGNIFICANT)
     more = source.uint64(positions.size).tolist()
     tails: dict[int, Uniform] = {}
@@ -95,7 +96,7 @@ def _extend_tails(
 
 
 def _doubtful(x: Array, nearest: Array, scale: float, band: float) -> list[int]:
-    """Return where a rounding boundary lies within band (z + 1) scale of x = z scale."""
+    """Return where a rounding boundary is within band (z + 1) scale of x = z scale."""
     distance = np.abs(x - nearest)
     x *= band
     distance += x

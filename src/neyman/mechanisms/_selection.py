@@ -1,4 +1,4 @@
-"""What a selection is: one of several candidates, chosen by noisy scores."""
+"""The interface of a selection: one of several candidates, chosen by noisy scores."""
 
 import math
 from abc import ABC, abstractmethod
@@ -25,19 +25,19 @@ _SMALLEST, _LARGEST = Fraction(1, 2**40), Fraction(700)
 
 @dataclass(frozen=True, slots=True, init=False)
 class Selection(ABC):
-    """Releases the place of a candidate whose score is about the largest, and nothing else.
+    """Releases the index of a candidate with about the largest score, and nothing else.
 
-    Scores are integers on a public grid, u_i. Between neighbours each moves by at most
-    `sensitivity`; with `monotone` all move the same way, if at all. Then the noise is measured by
+    Scores u_i are integers on a public grid. Between neighbours each moves by at most
+    `sensitivity`; if `monotone`, all that move do so in the same direction. The noise is scaled by
 
         rate = epsilon / (2 sensitivity),   epsilon / sensitivity if monotone
 
-    A choice depends on the data through the scores alone, and on differences of scores alone.
+    A choice depends on the data only through the scores, and only through their differences.
 
     Attributes:
         epsilon: the largest privacy loss, exact.
         sensitivity: of every score, exact, in grid units.
-        monotone: whether neighbours move all scores in one direction.
+        monotone: whether neighbouring data move all scores in one direction.
     """
 
     epsilon: Fraction
@@ -45,11 +45,16 @@ class Selection(ABC):
     monotone: bool
 
     def __init__(self, *, epsilon: Real, sensitivity: Real, monotone: bool = False) -> None:
-        """Take the parameters; a float stands for the decimal it prints as.
+        """Create the selection; a float means the decimal that it prints as.
+
+        Args:
+            epsilon: the largest privacy loss, in [2^-40, 700].
+            sensitivity: the most that one unit moves a score, in grid units; positive.
+            monotone: whether neighbouring data move all scores in one direction.
 
         Raises:
-            InvalidParameter: if epsilon is outside [2^-40, 700], the sensitivity is not positive,
-                or the rate is outside [2^-80, 2^20].
+            InvalidParameter: if epsilon is out of range, the sensitivity is not positive, or the
+                rate is outside [2^-80, 2^20].
         """
         loss, moved = exact(epsilon, "epsilon"), exact(sensitivity, "sensitivity")
         if not _SMALLEST <= loss <= _LARGEST:
@@ -67,7 +72,7 @@ class Selection(ABC):
 
     @property
     def rate(self) -> Fraction:
-        """Noise units in one grid unit of the score."""
+        """Noise units per grid unit of the score."""
         return self.epsilon / self.sensitivity / (1 if self.monotone else 2)
 
     @property
@@ -77,35 +82,38 @@ class Selection(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
-        """Return the public record, JSON-able: the name of the mechanism and its parameters."""
+        """Return the public record for JSON: the name of the mechanism and its parameters."""
 
     @abstractmethod
     def probabilities(self, scores: IntArray) -> FloatArray:
-        """Return the chance of every candidate; SENSITIVE, for checks on public scores only.
+        """Return the probability of every candidate; SENSITIVE, for checks on public scores only.
 
-        Error: of rounding, about 1e-12, not bounded.
+        Args:
+            scores: int64, shape (n,), grid units.
+
+        Error: an estimate; rounding is about 1e-12, and not bounded.
         """
 
     @abstractmethod
     def _choose(self, gaps: npt.NDArray[np.uint64], source: BitSource) -> int:
-        """Return a place, given how far each score is below the largest."""
+        """Return an index, given how far each score is below the largest."""
 
     @final
     def select(self, scores: IntArray, source: BitSource = OPERATING_SYSTEM) -> int:
-        """Return the place of the chosen candidate, from 0 on.
+        """Return the index of the chosen candidate, counted from 0.
 
         Args:
-            scores: int64, shape (n,), grid units, n from 1 to 2^20 and public. The caller
-                guarantees |scores| <= 2^62 and the sensitivity: neither is checked on private data.
+            scores: int64, shape (n,), grid units, n from 1 to 2^20 and public. You guarantee
+                |scores| <= 2^62 and the sensitivity: neither is checked on private data.
             source: of fair bits.
 
         Raises:
             MissingExtra: if python-flint is not installed.
-            BrokenRandomness: if the bits are visibly none.
+            BrokenRandomness: if the bits are visibly not random.
             InvalidParameter: if `scores` is not such an array.
 
         Guarantee: exactly the law of the mechanism, given fair bits and float64 functions within
-            the band of its module; so `tradeoff` holds for scores that are neighbours. Time is
+            the band of its module. So `tradeoff` holds for scores that are neighbours. Time is
             outside the guarantee: the rare close decisions take longer.
         """
         require_flint()
@@ -120,11 +128,11 @@ class Selection(ABC):
 
     @final
     def require_sampler(self) -> None:
-        """Raise unless choices can be drawn here; call it before anything is charged.
+        """Refuse if choices cannot be drawn here; call this before anything is charged.
 
         Raises:
             MissingExtra: if python-flint is not installed.
-            BrokenRandomness: if the operating system's random bits are visibly none.
+            BrokenRandomness: if the operating system's random bits are visibly not random.
         """
         require_flint()
         OPERATING_SYSTEM.require_fair()

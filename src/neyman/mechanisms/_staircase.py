@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from flint import arb
 
 _LEAST, _MOST = Fraction(1, 2**20), 50
-# Candidates on either side of the optimum of the continuous law.
+# How many widths are compared on either side of the optimum of the continuous law.
 _WINDOW: Final = 64
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class FoldedStaircase(FoldedLaw):
-    """t_j = 2 a b^m (width + m period - 1 - j + period b / (1 - b)), m steps being up to j.
+    """t_j = 2 a b^m (width + m period - 1 - j + period b / (1 - b)), m the number of steps up to j.
 
     K is the integer nearest to an X whose density falls by b = e^-epsilon at width - 1/2 and then
     after every period. With V = P(|X| > x), in units of the scale period / (1 - b),
@@ -54,7 +54,7 @@ class FoldedStaircase(FoldedLaw):
     def magnitude(self, upper: FloatArray) -> FloatArray:
         bound = float(self.epsilon)
         b, rest = math.exp(-bound), -math.expm1(-bound)
-        # 1/tau = z_0 + b, for V = 1 is at x = 0.
+        # 1/tau = z_0 + b, because V = 1 at x = 0.
         start = (self.width - 0.5) * rest / self.period
         upper *= start + b
         with np.errstate(divide="ignore"):
@@ -80,7 +80,7 @@ class FoldedStaircase(FoldedLaw):
         return 2 * a * ball(-self.epsilon * m).exp() * inside
 
     def moment(self, power: int) -> float:
-        """Return E |K|^power, of power 1 or 2."""
+        """Return E |K|^power, for power 1 or 2."""
         widths = np.array([float(self.width)])
         return float(_moment(float(self.epsilon), self.period, widths, power)[0])
 
@@ -90,14 +90,9 @@ class FoldedStaircase(FoldedLaw):
 class Staircase(Mechanism):
     """Adds K on the integers, P(K = k) proportional to e^(-epsilon n(k)), n the steps up to |k|.
 
-    Of all noise that makes one integer of sensitivity `period` epsilon-DP it has, at the right
-    width, the least E|K| or E K^2. It is meant for ONE integer that moves by at most `period`:
-    where one unit changes several, each adds up to epsilon, and Laplace noise is better.
-
-    >>> noise = Staircase.calibrate(
-    ...     Sensitivity(neighbors="add_remove", l1=Fraction(10), coordinates=1), 3, power=1)
-    >>> noise
-    Staircase(epsilon=Fraction(3, 1), period=10, width=2)
+    At the right width it has the least E|K| or E K^2 of all noise that makes one integer of
+    sensitivity `period` epsilon-DP. It is meant for ONE integer that moves by at most `period`. If
+    one unit changes several integers, each adds up to epsilon, and Laplace noise is better.
 
     Source: Geng and Viswanath, *The optimal noise-adding mechanism in differential privacy*, IEEE
         Transactions on Information Theory 2016.
@@ -105,7 +100,12 @@ class Staircase(Mechanism):
     Attributes:
         epsilon: the loss at a step, exact.
         period: the length of a step, in lattice units.
-        width: half the length of the top: |k| < width is likeliest.
+        width: half the length of the top: |k| < width is the most likely.
+
+    >>> noise = Staircase.calibrate(
+    ...     Sensitivity(neighbors="add_remove", l1=Fraction(10), coordinates=1), 3, power=1)
+    >>> noise
+    Staircase(epsilon=Fraction(3, 1), period=10, width=2)
     """
 
     epsilon: Fraction
@@ -113,11 +113,16 @@ class Staircase(Mechanism):
     width: int
 
     def __init__(self, *, epsilon: Real, period: int, width: int) -> None:
-        """Take the staircase; a float stands for the decimal it prints as.
+        """Create the noise from its staircase; a float means the decimal that it prints as.
+
+        Args:
+            epsilon: the loss at a step, in [2^-20, 50].
+            period: the length of a step, in lattice units.
+            width: half the length of the top, from 1 to `period`.
 
         Raises:
-            InvalidParameter: if epsilon is outside [2^-20, 50], width outside 1 to period, or the
-                steps are too long to draw.
+            InvalidParameter: if epsilon or width is out of range, or the steps are too long to
+                draw.
         """
         loss = exact(epsilon, "epsilon")
         if not _LEAST <= loss <= _MOST:
@@ -135,18 +140,22 @@ class Staircase(Mechanism):
     def calibrate(cls, sensitivity: Sensitivity | Asked, epsilon: Real, *, power: int) -> Self:
         """Return the epsilon-DP staircase of least E |K|^power for one integer.
 
-        The continuous law's best top is gamma period, gamma =
-        1 / (1 + e^(epsilon/2)) for power 1,
-        ((b (1 + b) / 2)^(1/3) - b) / (1 - b) for power 2; the widths around it are compared.
+        The best top of the continuous law is gamma period, with
+
+            gamma = 1 / (1 + e^(epsilon/2)) for power 1,
+            gamma = ((b (1 + b) / 2)^(1/3) - b) / (1 - b) for power 2.
+
+        The widths around it are compared.
 
         Args:
-            sensitivity: or the question itself, of one integer: coordinates=1, or a norm below 2.
+            sensitivity: of the question, or the question itself. It must be for one integer:
+                coordinates=1, or a norm below 2.
             epsilon: in [2^-20, 50].
             power: 1 or 2.
 
         Raises:
             SensitivityMismatch: if more than one integer may move.
-            InvalidParameter: if epsilon or power is outside.
+            InvalidParameter: if epsilon or power is out of range.
         """
         sensitivity = sensitivity_of(sensitivity)
         steps = max(largest_coordinate(sensitivity), 1)
@@ -169,6 +178,9 @@ class Staircase(Mechanism):
 
     def noise_tradeoff(self, sensitivity: Sensitivity) -> TradeOff:
         """Return the staircase curve of one integer, or the worst composition of several.
+
+        Args:
+            sensitivity: of the integers before noise.
 
         Raises:
             SensitivityMismatch: if an integer moves by more than the period, or if there are more
@@ -200,7 +212,7 @@ class Staircase(Mechanism):
 
 
 def _best_share(epsilon: float, power: int) -> float:
-    """Return gamma, the top's share of a period where E|X|^power of the continuous law is least."""
+    """Return gamma: the top's share of a period with the least E|X|^power of the continuous law."""
     if power not in (1, 2):
         raise InvalidParameter(f"power must be 1, for E|K|, or 2, for E K^2; got {power!r}")
     if power == 1:
@@ -210,7 +222,7 @@ def _best_share(epsilon: float, power: int) -> float:
 
 
 def _moment(epsilon: float, period: int, widths: Array, power: int) -> Array:
-    """Return E|K|^power for some widths: block 0 apart, sums over the others of b^n times powers.
+    """Return E|K|^power for some widths: block 0 plus sums over the others of b^n times powers.
 
     The n-th block starts at s_n = width + (n - 1) period; g_k is the sum of b^n (n - 1)^k.
     """

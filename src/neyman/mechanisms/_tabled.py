@@ -1,15 +1,15 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
-"""Exact draws by comparing whole numbers: |K| is the number of j with V < t_j, V uniform.
+"""Exact draws by comparing integers: |K| is the number of j with V < t_j, V uniform.
 
-Of 64 bits one is the sign and 63, the whole number m, begin V in [m, m + 1) / 2^63. Against the
-table b_j = floor(2^63 t_j), which ball arithmetic decides,
+Of 64 bits, one is the sign and 63, the integer m, are the first bits of V in [m, m + 1) / 2^63.
+With the table b_j = floor(2^63 t_j), which ball arithmetic decides,
 
     m < b_j  gives  V < (m + 1) / 2^63 <= b_j / 2^63 <= t_j,
-    m > b_j  gives  V >= m / 2^63 >= (b_j + 1) / 2^63 > t_j,
+    m > b_j  gives  V >= m / 2^63 >= (b_j + 1) / 2^63 > t_j.
 
-and where m = b_j, which happens with probability 2^-63 for each j, more bits are drawn until they
-decide. No float takes part, so nothing about floats is assumed.
+If m = b_j, which has probability 2^-63 for each j, more bits are drawn until they decide. No floats
+are used, so nothing about floats is assumed.
 """
 
 from abc import abstractmethod
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 _BLOCK: Final = 1 << 16
 _LENGTH: Final = 63
 _PRECISION: Final = 192
-# Relative error allowed of `approximate_tails`.
+# The relative error that `approximate_tails` may have.
 _SLACK: Final = 2.0**-38
 
 
 class TabledLaw(NoiseLaw):
-    """Noise on so few integers that a table holds all but 2^-63 of it."""
+    """Noise on few enough integers that a table holds all but 2^-63 of it."""
 
     __slots__ = ()
 
     @abstractmethod
     def tails(self) -> "Iterator[arb]":
-        """Yield balls that hold t_0, t_1, ..., at python-flint's working precision."""
+        """Yield balls that contain t_0, t_1, ..., at python-flint's working precision."""
 
     @abstractmethod
     def approximate_tails(self) -> Array:
@@ -69,7 +69,7 @@ class TabledLaw(NoiseLaw):
     def draw(self, count: int, source: BitSource) -> IntArray:
         """Return `count` independent draws of K, shape (count,).
 
-        Guarantee: exactly this law, given fair bits; proved in the module's first lines.
+        Guarantee: exactly this law, given fair bits; the module docstring has the proof.
         """
         noise = np.empty(count, dtype=np.int64)
         if count:
@@ -83,7 +83,7 @@ class TabledLaw(NoiseLaw):
         leading = (words >> np.uint64(1)).view(np.int64)
         reached = np.searchsorted(rising, leading, side="right")
         noise[:] = rising.size - reached
-        # The table ends with a 0, so that something is always reached.
+        # The table ends with a 0, so at least one entry is reached.
         for i in np.flatnonzero(rising[reached - 1] == leading).tolist():
             uniform = Uniform(int(leading[i]), _LENGTH, source)
             noise[i] = uniform.nearest(self, int(noise[i]))

@@ -1,4 +1,4 @@
-"""Groups that nobody declared: noise on every count, and only large noisy counts are shown."""
+"""Undeclared groups: noise on every count; only groups with large noisy counts are published."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,21 +26,26 @@ _DIGITS: Final = 12
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Thresholded(Mechanism):
-    """Noise on the integers of every group; a group is shown iff its noisy count is large enough.
+    """Noise on the integers of every group; groups with large noisy counts are published.
 
-        count + K >= threshold
+        published iff count + K >= threshold
 
-    The count is released and selects at once: one spend. With f the curve of the noise on groups
-    that both tables have, w the most that one unit alone puts into a group, m the most groups that
-    it is alone in,
+    The noisy count is both released and used to select: it is charged once. Let f be the curve of
+    the noise on groups that both tables have, w the most that one unit alone puts into a group, and
+    m the most groups that contain only this unit. Then the guarantee is
 
         f ⊗ f_{0,delta},   delta = 1 - (1 - P(K >= threshold - w))^m,   rounded up
 
-    Guarantee: an upper bound, proved in docs/theory/unknown_groups.md; it is not attained, for a
-        unit that fills new groups moves the fewer old ones.
+    Guarantee: an upper bound, proved in docs/theory/unknown_groups.md. It is not attained, because
+        a unit that fills new groups moves fewer old ones.
     Source: Korolova, Kenthapadi, Mishra and Ntoulas, *Releasing search queries and clicks
         privately*, WWW 2009; Wilson et al., *Differentially private SQL with bounded user
         contribution*, PoPETs 2020 (the threshold); Dong, Roth and Su, JRSS-B 2022 (the product).
+
+    Attributes:
+        noise: on every integer.
+        threshold: the least noisy count that is published, in lattice units; for a mean, whose
+            count is weighted, in units of the weighted count.
 
     >>> from neyman.mechanisms import Laplace
     >>> rows = Sensitivity(neighbors="add_remove", l1=Fraction(1),
@@ -50,22 +55,21 @@ class Thresholded(Mechanism):
     Thresholded(noise=Laplace(scale=Fraction(1, 1)), threshold=15)
     >>> print(noise.tradeoff(rows))
     laplace(epsilon=1) @ approx_dp(epsilon=0, delta=6.85479543193e-07)
-
-    Attributes:
-        noise: on every integer.
-        threshold: the least noisy count that is shown, in lattice units: for a mean, whose count
-            is weighted, in units of the weighted count.
     """
 
     noise: Mechanism
     threshold: int
 
     def __init__(self, *, noise: Mechanism, threshold: int) -> None:
-        """Take the noise and the threshold.
+        """Create the mechanism from the noise and the threshold.
+
+        Args:
+            noise: on every integer.
+            threshold: the least noisy count that is published, from 2 to 2^61.
 
         Raises:
-            InvalidParameter: if the noise has a threshold already, or the threshold is no int in
-                [2, 2^61].
+            InvalidParameter: if the noise already has a threshold, or the threshold is not an int
+                in [2, 2^61].
         """
         if noise.selects:
             raise InvalidParameter(f"noise={noise} has a threshold already; write one of the two")
@@ -78,16 +82,18 @@ class Thresholded(Mechanism):
 
     @classmethod
     def calibrate(cls, sensitivity: Sensitivity | Asked, *, noise: Mechanism, delta: Real) -> Self:
-        """Return the least threshold at which a unit's own groups are shown with at most `delta`.
+        """Return the least threshold whose failure probability is at most `delta`.
+
+        A failure publishes a group that contains only one unit.
 
         Args:
-            sensitivity: or the question itself, by groups that nobody declared.
+            sensitivity: of the question, or the question itself, with undeclared groups.
             noise: on every integer, calibrated to the same sensitivity.
-            delta: the most of f_{0,delta}, in [2^-200, 1/2).
+            delta: the largest delta of f_{0,delta}, in [2^-200, 1/2).
 
         Raises:
-            SensitivityMismatch: if the groups were declared.
-            InvalidParameter: if delta is outside, or the noise too wide for it.
+            SensitivityMismatch: if the groups are declared.
+            InvalidParameter: if delta is out of range, or the noise is too wide for it.
             MissingExtra: if python-flint is not installed.
         """
         sensitivity = sensitivity_of(sensitivity)
@@ -112,12 +118,17 @@ class Thresholded(Mechanism):
         return cls(noise=noise, threshold=high)
 
     def failure(self, sensitivity: Sensitivity) -> Fraction:
-        """Return delta of the formula above: 12 digits, rounded up.
+        """Return the delta of the formula above.
+
+        Args:
+            sensitivity: of the integers before noise, with undeclared groups.
 
         Raises:
-            SensitivityMismatch: if the groups were declared, or one unit passes the threshold
-                without any noise.
+            SensitivityMismatch: if the groups are declared, or one unit reaches the threshold
+                without noise.
             MissingExtra: if python-flint is not installed.
+
+        Error: rounded up to 12 digits.
         """
         new = _new_groups(sensitivity)
         if self.threshold <= new.largest:
@@ -160,7 +171,7 @@ class Thresholded(Mechanism):
         if delta >= Fraction(1, 2):
             return None
         least = Thresholded.calibrate(sensitivity, noise=noise, delta=delta).threshold
-        # Never below what was asked for.
+        # Never below the given threshold.
         return Thresholded(noise=noise, threshold=max(least, self.threshold)), second
 
     @property
@@ -193,7 +204,7 @@ def _new_groups(sensitivity: Sensitivity) -> NewGroups:
 
 
 def _failure(noise: Mechanism, threshold: int, new: NewGroups) -> Fraction:
-    """Return m p - C(m,2) p^2 + C(m,3) p^3 or m p, which are at least 1 - (1 - p)^m.
+    """Return m p - C(m,2) p^2 + C(m,3) p^3 or m p, both of which are at least 1 - (1 - p)^m.
 
     Source: Bonferroni's inequalities.
     """

@@ -1,4 +1,4 @@
-"""A uniform number of which as many bits are drawn as a question needs."""
+"""A uniform number whose bits are drawn as a comparison needs them."""
 
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -12,7 +12,7 @@ _LONGEST: Final = 1000
 
 
 class Tails(Protocol):
-    """The exact tails t_j = P(|K| > j) of a law, as far as a comparison needs them."""
+    """The exact tails t_j = P(|K| > j) of a law, to the precision of a comparison."""
 
     def boundary(self, j: int, length: int) -> int:
         """Return floor(2^length t_j)."""
@@ -21,7 +21,7 @@ class Tails(Protocol):
 
 @dataclass(slots=True)
 class Uniform:
-    """V, known to lie in [bits, bits + 1) / 2^length; more bits are drawn when a question asks."""
+    """V in [bits, bits + 1) / 2^length; more bits are drawn when a comparison needs them."""
 
     bits: int
     length: int
@@ -31,7 +31,7 @@ class Uniform:
         """Draw 64 more bits.
 
         Raises:
-            BrokenRandomness: if a thousand bits were all zero.
+            BrokenRandomness: if the first thousand bits were all zero.
         """
         if self.bits == 0 and self.length > _LONGEST:
             raise BrokenRandomness(
@@ -42,13 +42,13 @@ class Uniform:
         self.length += 64
 
     def below(self, law: Tails, j: int) -> bool:
-        """Tell whether V < t_j, that is |K| > j."""
+        """Return whether V < t_j, that is |K| > j."""
         while (boundary := law.boundary(j, self.length)) == self.bits:
             self.lengthen()
         return self.bits < boundary
 
     def nearest(self, law: Tails, guess: int) -> int:
-        """Return |K|, the number of j with V < t_j; a wrong guess costs time only."""
+        """Return |K|, the number of j with V < t_j; a wrong guess only costs time."""
         while self.below(law, guess):
             guess += 1
         while guess > 0 and not self.below(law, guess - 1):

@@ -4,7 +4,7 @@ Knows no privacy.
 """
 
 from neyman.numerics._atomic._atoms import Atoms
-from neyman.numerics._bracket import ULP, Array, Bracket, around, complement, exp_outward, outward
+from neyman.numerics._bracket import ULP, Array, Bracket, complement, exp_outward, outward
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._distributions._between import EVEN, TYPICAL, Between
 from neyman.numerics._distributions._normal import (
@@ -96,7 +96,6 @@ __all__ = [
     "Shifts",
     "Span",
     "WeightedLosses",
-    "around",
     "asinh",
     "at_least",
     "at_most",

@@ -11,22 +11,9 @@ import numpy as np
 from neyman.numerics._interval import Array
 from neyman.numerics._interval import Interval as Bracket
 
-__all__ = ["ULP", "Array", "Bracket", "around", "complement", "exp_outward", "outward"]
+__all__ = ["ULP", "Array", "Bracket", "complement", "exp_outward", "outward"]
 
 ULP = 8 * 2.0**-53
-
-
-def around(value: Array | float) -> Bracket:
-    """Return the doubles next to `value`, which enclose the decimal that it prints as.
-
-    A whole number prints as itself. For functions that are steep in the last place of an argument.
-    """
-    value = np.asarray(value)
-    whole = ((value == np.rint(value)) & (np.abs(value) < 2.0**53)) | np.isinf(value)
-    near = np.where(whole, 0.0, value)
-    with np.errstate(over="ignore"):
-        lower, upper = np.nextafter(near, -np.inf), np.nextafter(near, np.inf)
-    return Bracket(np.where(whole, value, lower), np.where(whole, value, upper))
 
 
 def outward(value: Array, error: Array | float, floor: float, ceiling: float) -> Bracket:
@@ -49,5 +36,5 @@ def exp_outward(log: Bracket) -> Bracket:
 
 def complement(value: Array) -> Bracket:
     """Return a bracket of 1 - x, x the decimal that `value` in [0, 1] prints as."""
-    near = around(value)
+    near = Bracket.decimal(value)
     return Bracket(np.maximum(1 - near.upper, 0.0), np.minimum(1 - near.lower, 1.0))

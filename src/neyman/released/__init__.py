@@ -1,4 +1,4 @@
-"""What comes out: a public answer, what it guarantees and what it cost."""
+"""Public answers, with their guarantee and their cost."""
 
 from neyman.released._companion import Companion
 from neyman.released._drawn import Drawn, source_of

@@ -1,4 +1,4 @@
-"""What contribution limits and bounds did to an answer, as far as its noise lets it be told."""
+"""The effect of contribution limits and bounds on an answer, as far as its noise shows it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,11 @@ from neyman.released._question import many_of
 
 __all__ = ["Companion", "told_by_another"]
 
-# No number is larger; of NaN every comparison is false.
+# No number is larger; comparisons with NaN are false.
 _MOST: Final = 1e300
-# From here on a share of units that are cut, or of values that are moved, is a warning.
+# A larger share of units that are cut, or of values that are moved, is a warning.
 _WARNED: Final = 0.01
-# From here on a half-width, as a share of all units, leaves the share of those cut unknown.
+# With a larger half-width, as a share of all units, the share of units that are cut is unknown.
 _UNKNOWN: Final = 0.1
 
 
@@ -41,24 +41,25 @@ _WHAT: Final = {
 class Companion:
     """How many units were cut, how many of their rows are missing, how many values were moved.
 
-    Counts are of units and private: each is the noisy number with the half-width of its interval,
-    which holds the true one with at least `confidence`. That on what is missing is a lower bound.
+    Counts are of units, and are private. Each is published as a noisy number with the half-width of
+    its interval, which contains the true number with a probability of at least `confidence`.
+    `missing` is a lower bound.
 
     Attributes:
         entity: the column that names the unit.
-        of: what limits count: "rows", or "groups" where a unit adds once to each of its groups;
-            None where no limit can cut anything, so that nothing is cut and nothing is missing.
-        limit: the most of them that count of one unit; None where limits of groups cut as well.
+        of: what limits count: "rows", or "groups" if a unit adds once to each of its groups. None
+            if no limit can cut anything, so that nothing is cut and nothing is missing.
+        limit: the most of them that count for one unit; None if limits of groups also cut.
         confidence: of each interval, and of the lower bound.
-        units: about how many units have rows that count.
+        units: an estimate of how many units have rows that count.
         units_half_width: of the interval around it.
-        cut: about how many of them have more than counts.
+        cut: an estimate of how many of them have more than what counts.
         cut_half_width: of the interval around it.
-        missing: at least so many rows, or groups of a unit, are not in the answer.
-        moved: the sum over units of the share of its rows with a value that bounds moved; None
-            where there are no bounds.
+        missing: at least this many rows, or groups of a unit, are not in the answer.
+        moved: the sum over units of the share of its rows with a value that bounds moved; None if
+            there are no bounds.
         moved_half_width: of the interval around it.
-        totals: whether the totals of units were moved, and not their values.
+        totals: whether the totals of units were moved, instead of their values.
     """
 
     entity: str
@@ -78,19 +79,18 @@ class Companion:
     def read(
         record: Mapping[str, object], noisy: Sequence[int], noise: Noise, confidence: float
     ) -> "Companion":
-        """Read the four noisy integers of a question's companion.
+        """Return the companion from the four noisy integers of a question.
 
-        With B and S the kept and the lost parts of units that are cut, each of which keeps at least
-        r rows, the rows that are missing are at least r S (1 + S / B): S / B is the mean of lost
-        over kept rows of a unit, and that quotient is convex (Jensen). S is taken at the lower end
-        and B at the upper end of their intervals, each of which fails on that side with half of
-        what the confidence leaves. Of a unit that is cut 1/1024 at least is kept, so B is at least
-        S / 1023.
+        Let B and S be the kept and the lost shares of units that are cut, each of which keeps at
+        least r rows. The missing rows are at least r S (1 + S / B): S / B is the mean of lost over
+        kept rows of a unit, and that quotient is convex (Jensen). S is taken at the lower end and B
+        at the upper end of their intervals; each fails on that side with half of 1 - confidence. A
+        unit that is cut keeps at least 1/1024, so B is at least S / 1023.
 
         Args:
-            record: what is public of them (`neyman.aggregate.Companion`).
+            record: the public part of `neyman.aggregate.Companion`.
             noisy: the integers.
-            noise: that was added to each.
+            noise: the noise on each.
             confidence: in (0, 1).
         """
         whole, kept, lost, moved = (value / PARTS for value in noisy)
@@ -119,9 +119,9 @@ class Companion:
 
     @property
     def cuts(self) -> bool:
-        """Whether more than 1 % of the units were cut, or a row is missing for each 100 of them.
+        """Whether more than 1 % of the units were cut, or a row per 100 units is missing.
 
-        As far as the noise tells.
+        This is as certain as the noise allows.
         """
         most = _WARNED * max(self.units, 1)
         return self.cut - self.cut_half_width > most or self.missing > most
@@ -130,19 +130,19 @@ class Companion:
     def moves(self) -> bool:
         """Whether bounds moved more than 1 % of the values of each unit, on average.
 
-        As far as the noise tells.
+        This is as certain as the noise allows.
         """
         moved = 0.0 if self.moved is None else self.moved - self.moved_half_width
         return moved > _WARNED * max(self.units, 1)
 
     @property
     def warns(self) -> bool:
-        """Whether the answer is of a part of the rows, or of values that were moved."""
+        """Whether the answer covers only a part of the rows, or values that were moved."""
         return self.cuts or self.moves
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What a reader must know of the answer, a sentence each."""
+        """What a reader must know about the answer, one sentence each."""
         return tuple(filter(None, (self._rows(), self._values())))
 
     @property
@@ -188,12 +188,15 @@ class Companion:
         return f"There are only about {units}, too few to tell at this budget"
 
     def to_json(self) -> dict[str, object]:
-        """Return the record, JSON-able."""
+        """Return the record, for JSON."""
         return asdict(self)
 
     @staticmethod
     def from_json(record: Mapping[str, object]) -> "Companion":
-        """Rebuild what `to_json` wrote.
+        """Return the companion that `to_json` recorded.
+
+        Args:
+            record: from `to_json`.
 
         Raises:
             InvalidParameter: if the record is malformed.
@@ -208,7 +211,7 @@ class Companion:
 
 
 def _fits(name: str, value: object) -> bool:
-    """Whether a value is one that `to_json` writes."""
+    """Return whether `to_json` could have written this value."""
     if value is None:
         return name in ("of", "limit", "moved")
     if name == "totals":
@@ -225,7 +228,7 @@ def _fits(name: str, value: object) -> bool:
 
 
 def _sum_width(noise: Noise, terms: int, confidence: float) -> float:
-    """Return the half-width of a sum of noisy integers; the least of two that both hold."""
+    """Return the half-width of a sum of noisy integers; the smaller of two that are both valid."""
     each = math.nextafter(1 - (1 - confidence) / terms, 1)
     widths = (
         terms * noise.half_width(each),
@@ -235,7 +238,7 @@ def _sum_width(noise: Noise, terms: int, confidence: float) -> float:
 
 
 def _missing(least: int, kept: float, lost: float, width: float) -> int:
-    """Return the lower bound of what is missing, where each unit that is cut keeps so much."""
+    """Return the lower bound of what is missing, if each unit that is cut keeps `least`."""
     lower, upper = lost - width, max(kept + width, (lost - width) / (PARTS - 1))
     rows = least * lower * (1 + lower / upper) if lower > 0 else 0.0
     return math.floor(rows * (1 - 1e-12))
@@ -246,7 +249,7 @@ def _number(value: float) -> str:
 
 
 def _at_most(share: float) -> str:
-    """Write a share in per cent, rounded up to two digits."""
+    """Return a share in per cent, rounded up to two digits."""
     percent = Decimal(100 * min(share, 1))
     return f"{Context(prec=2, rounding=ROUND_UP).plus(percent):f} %"
 
@@ -256,17 +259,17 @@ def _percent(share: float) -> str:
 
 
 def _down(value: int) -> int:
-    """Keep three digits, rounded down."""
+    """Return the number with three digits, rounded down."""
     scale = 10 ** max(len(str(value)) - 3, 0)
     return value // scale * scale
 
 
 def told_by_another(at: int, batch: Sequence[str]) -> str:
-    """Say which question of a batch tells what limits and bounds did to this one, too.
+    """Return a sentence that names the question of a batch whose companion also covers this one.
 
     Args:
-        at: its place, from 0.
-        batch: what the questions are called, in order; those beyond go by their number.
+        at: its index, from 0.
+        batch: the names of the questions, in order; any further ones are numbered.
     """
     where = f"'{batch[at]}'" if at < len(batch) else f"question {at + 1} of the batch"
     return (

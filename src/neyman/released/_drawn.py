@@ -1,4 +1,4 @@
-"""What an answer is read from: its noisy integers, with all that it takes to read them again."""
+"""The noisy integers of an answer, with everything needed to convert them again."""
 
 from dataclasses import dataclass, field
 from typing import final
@@ -10,9 +10,9 @@ __all__ = ["Drawn", "Source", "source_of"]
 
 @final
 class Source:
-    """Stands for a dataset within this process, and tells nothing of it.
+    """A token for a dataset within this process, which reveals nothing about it.
 
-    One is equal to itself alone. Written to a file or copied it becomes another, of nothing.
+    It is equal only to itself. A copy, or one read from a file, is a token for no dataset.
     """
 
     __slots__ = ()
@@ -25,7 +25,7 @@ _SOURCES: dict[str, Source] = {}
 
 
 def source_of(dataset: str) -> Source:
-    """Return what stands for a dataset.
+    """Return the token for a dataset.
 
     Args:
         dataset: its `Aggregate.source`, which is private and stays in this process.
@@ -36,13 +36,13 @@ def source_of(dataset: str) -> Source:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """Noisy integers, public, and how they are read.
+    """Public noisy integers, and their conversion to columns.
 
     Attributes:
         source: the same for answers about one dataset, in this process.
         integers: with noise, group by group.
         noise: on each.
-        reading: makes columns of them.
+        reading: converts them to columns.
     """
 
     source: Source = field(repr=False)

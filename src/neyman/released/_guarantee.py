@@ -1,4 +1,4 @@
-"""What a release guarantees, and what it costs."""
+"""The guarantee of a release, and its cost."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ __all__ = ["Guarantee", "Spending"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee(Displayed):
-    """A trade-off function with everything that makes it a statement about people.
+    """A trade-off function, with everything that makes it a statement about people.
 
     Attributes:
-        curve: no test tells two neighbouring tables apart better than this.
+        curve: no test distinguishes two neighbouring tables better than this.
         neighbors: the relation: "add_remove" or "replace_one".
-        unit: who is protected, in words.
-        assumptions: what is taken for granted, a sentence each.
+        unit: the privacy unit, in words.
+        assumptions: what is assumed, one sentence each.
     """
 
     curve: TradeOff
@@ -32,7 +32,7 @@ class Guarantee(Displayed):
     assumptions: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """Return the record, JSON-able."""
+        """Return the record, for JSON."""
         return {
             "curve": self.curve.to_json(),
             "neighbors": self.neighbors,
@@ -42,7 +42,10 @@ class Guarantee(Displayed):
 
     @staticmethod
     def from_json(record: Mapping[str, object]) -> "Guarantee":
-        """Rebuild what `to_json` wrote.
+        """Return the guarantee that `to_json` recorded.
+
+        Args:
+            record: from `to_json`.
 
         Raises:
             InvalidParameter: if the record is malformed.
@@ -78,8 +81,8 @@ class Spending:
         cost: of this entry.
         remaining: in the ledger when the release was read.
         cap: the most that the ledger spends.
-        delta: charged beside it, for what fails outright with some probability.
-        delta_remaining: of the delta that the ledger had set aside for that.
+        delta: the charge to the delta that was set aside.
+        delta_remaining: what remained of the delta that was set aside.
     """
 
     account: str
@@ -90,7 +93,7 @@ class Spending:
     delta_remaining: Fraction = Fraction(0)
 
     def to_json(self) -> dict[str, object]:
-        """Return the record, JSON-able."""
+        """Return the record, for JSON."""
         return {
             "account": self.account,
             "cost": str(self.cost),
@@ -102,13 +105,16 @@ class Spending:
 
     @staticmethod
     def from_json(record: Mapping[str, object]) -> "Spending":
-        """Rebuild what `to_json` wrote.
+        """Return the spending that `to_json` recorded.
+
+        Args:
+            record: from `to_json`.
 
         Raises:
             InvalidParameter: if the record is malformed.
         """
         cost, remaining, cap = (_fraction(record.get(x)) for x in ("cost", "remaining", "cap"))
-        # Written before there was an account of delta, a record says nothing of it.
+        # Records written before there was an account of delta do not have these.
         delta, left = (_fraction(record.get(x, "0")) for x in ("delta", "delta_remaining"))
         account = str(record.get("account"))
         return Spending(

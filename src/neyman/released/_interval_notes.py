@@ -1,4 +1,4 @@
-"""What the intervals of an answer cover, and what they do not, in sentences."""
+"""What the intervals of an answer cover and do not cover, in sentences."""
 
 from collections.abc import Collection
 from typing import Final
@@ -33,10 +33,10 @@ _CALLED: Final = {"linear_regression": "coefficient"}
 def interval_notes(
     question: RecordedQuestion, names: Collection[str], confidence: float
 ) -> list[str]:
-    """Return the sentences, those on one pair of columns in one text.
+    """Return the sentences; those on the same pair of columns are in one text.
 
     Args:
-        question: what was asked.
+        question: the question.
         names: of the columns of the answer.
         confidence: of its intervals.
     """
@@ -65,7 +65,7 @@ def interval_notes(
 
 
 def grid_notes(question: RecordedQuestion) -> list[str]:
-    """Say where values are told apart by larger steps than were asked for."""
+    """Return a note if the grid of values is coarser than the question's."""
     step, bounds = question.basis_grid, question.bounds
     if question.statistic != _QUANTILE or question.grid is None or step is None or bounds is None:
         return []
@@ -78,7 +78,7 @@ def grid_notes(question: RecordedQuestion) -> list[str]:
 
 
 def _beyond(question: RecordedQuestion, *, sampling: bool) -> str:
-    """Return what an interval does not cover, sampling error among it or not."""
+    """Return what an interval does not cover, with or without sampling error."""
     limited, asked = question.unit.entity is not None, _statistics(question)
     parts = ["sampling error"] if sampling else []
     parts += ["rows dropped by contribution limits"] if limited else []
@@ -96,7 +96,7 @@ def _beyond(question: RecordedQuestion, *, sampling: bool) -> str:
 
 
 def _others(question: RecordedQuestion) -> list[str]:
-    """Say which rows are in none of the groups that somebody declared."""
+    """Return which rows are in none of the declared groups."""
     groups = question.groups
     if not (groups.declared and groups.columns and groups.types) or groups.bins:
         return []
@@ -115,7 +115,7 @@ def _others(question: RecordedQuestion) -> list[str]:
 
 
 def _clipped(question: RecordedQuestion) -> list[str]:
-    """Say which bins have rows beyond their edges."""
+    """Return which bins contain rows beyond their edges."""
     return [
         f"The first and last bin of {name} also count the rows beyond them."
         for name, bins in question.groups.bins.items()
@@ -128,7 +128,7 @@ def _statistics(question: RecordedQuestion) -> list[str]:
 
 
 def _without_total(statistic: str, names: Collection[str]) -> bool:
-    """Return whether no column of a statistic, named alone or `Together`, is a total."""
+    """Return whether no column of a statistic, alone or in `Together`, is a total."""
     own = [name for name in names if name.startswith(statistic)]
     alone = "total_lower" in names
     return statistic in _REASONS and not alone and not any("total_lower" in name for name in own)

@@ -1,7 +1,7 @@
-"""A question as the ledger recorded it: the one reader of such records.
+"""A question as recorded in the ledger; all code reads such records here.
 
-A record can come from a file that somebody else wrote. What does not stand in it as it should is
-read as if it were not there.
+A record can come from a file that someone else wrote. A part that is not as it should be is treated
+as missing.
 """
 
 import re
@@ -16,18 +16,18 @@ __all__ = ["RecordedColumn", "RecordedGroups", "RecordedQuestion", "RecordedUnit
 
 _COUNTS: Final = ("count", "count_units", "crosstab")
 _AMOUNTS: Final = (*_COUNTS, "sum", "sum_per_unit")
-# Answers that a unit adds to once in each group.
+# Statistics to which a unit adds once in each group.
 _PER_UNIT: Final = ("count_units", "mean_per_unit", "sum_per_unit")
 _ENDS: Final = ("_from", "_to")
 
-# A word that a regular plural can be made of, alone or after others: "patient", "user_id".
+# A word with a regular plural, alone or after others: "patient", "user_id".
 _REGULAR: Final = re.compile(r"[A-Za-z_ ]*[A-Za-z][a-rt-z]")
 _SIBILANT: Final = re.compile(r".*(?:x|z|ch|sh)")
 _IES: Final = re.compile(r".*[^aeiou]y")
 _IRREGULAR: Final = {
     "child": "children", "man": "men", "person": "people", "wife": "wives", "woman": "women",
 }  # fmt: skip
-# No nouns, plurals that do not look it, and words that have none.
+# Words that are no nouns, are already plurals, or have no plural.
 _NO_PLURAL: Final = frozenset(
     ["who", "whom", "children", "data", "men", "people", "personnel", "police", "staff", "women"]
 )
@@ -59,8 +59,8 @@ class RecordedColumn:
     """A column of a table.
 
     Attributes:
-        name: its own; "" where a record has bounds alone.
-        bounds: lower and upper; None where it has none.
+        name: its name; "" if a record has only bounds.
+        bounds: lower and upper; None if it has none.
     """
 
     name: str
@@ -68,7 +68,7 @@ class RecordedColumn:
 
     @classmethod
     def of(cls, written: object) -> Self:
-        """Read a record, or a name alone."""
+        """Return the column of a record, or of a name alone."""
         record = _record(written) or {"column": written}
         ends = [rational(end) for end in _list(record.get("bounds"))]
         known = [end for end in ends if end is not None]
@@ -79,12 +79,12 @@ class RecordedColumn:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedUnit:
-    """Who is protected, and how much of one counts.
+    """The privacy unit, and its contribution limits.
 
     Attributes:
         record: the record itself.
-        entity: the column that names the units; None where each row is one.
-        max_rows: the most rows of one that count, all groups together.
+        entity: the column that names the units; None if each row is one.
+        max_rows: the most rows of a unit that count, in all groups together.
         max_rows_per_group: the most in each group of the question.
         max_rows_per: the most in each group by some columns.
     """
@@ -97,7 +97,7 @@ class RecordedUnit:
 
     @classmethod
     def of(cls, record: Mapping[str, object]) -> Self:
-        """Read a record."""
+        """Return the unit of a record."""
         entity = record.get("entity")
         return cls(
             record=record,
@@ -109,7 +109,7 @@ class RecordedUnit:
 
     @property
     def many(self) -> str:
-        """What they are called, such as "patients"."""
+        """The plural name of the units, such as "patients"."""
         return many_of(self.entity)
 
 
@@ -119,15 +119,16 @@ class RecordedGroups:
     """The groups of a question.
 
     Attributes:
-        record: the record itself; empty where there is one answer for all rows.
+        record: the record itself; empty if there is one answer for all rows.
         columns: the grouping columns.
-        declared: whether somebody declared them.
-        types: of the keys, by column; empty in records that do not say it.
-        bins: by column that is cut in bins, their `edges`, and what becomes of rows `outside`.
-        rest: by column, what the groups of rows with no value, `missing`, or an `other` one, are
-            called.
-        listed: by column all its keys, where the groups are some combinations of them.
-        size: how many there are; None where it is not known.
+        declared: whether the groups were declared.
+        types: of the keys, by column; empty in records that do not have them.
+        bins: by column that is divided into bins, their `edges`, and how rows `outside` are
+            treated.
+        rest: by column, the names of the groups of rows with no value, `missing`, or with an
+            `other` one.
+        listed: by column all its keys, if the groups are some combinations of them.
+        size: how many there are; None if it is not known.
     """
 
     record: Mapping[str, object]
@@ -141,7 +142,7 @@ class RecordedGroups:
 
     @classmethod
     def of(cls, record: Mapping[str, object]) -> Self:
-        """Read a record."""
+        """Return the groups of a record."""
         columns = _texts(record.get("columns", record.get("unknown")))
         values = record.get("values")
         return cls(
@@ -156,15 +157,15 @@ class RecordedGroups:
         )
 
     def edges(self, column: str) -> list[object]:
-        """Return the edges of a column's bins; none where it has keys."""
+        """Return the edges of a column's bins; empty if it has keys."""
         return _list(self.bins.get(column, {}).get("edges"))
 
     def listed_keys(self, column: str) -> list[object]:
-        """Return all keys of a column, where the groups are some combinations of them."""
+        """Return all keys of a column, if the groups are some combinations of them."""
         return _list(self.listed.get(column))
 
     def keys_among(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """Return which columns of an answer are those of its groups."""
+        """Return the columns of an answer that identify its groups."""
         whole = set(self.columns) - self.bins.keys()
         whole |= {name + end for name in self.bins for end in _ENDS}
         return tuple(column for column in columns if column in whole)
@@ -173,25 +174,26 @@ class RecordedGroups:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedQuestion:
-    """What was asked, read from a record of the ledger.
+    """A question, from a record of the ledger.
 
     Attributes:
         record: the record itself.
-        statistic: what it is called, such as "mean".
-        unit: who is protected.
+        statistic: its name, such as "mean".
+        unit: the privacy unit.
         grouped: whether it has an answer for each of several groups.
-        groups: these.
-        own: the one or two columns that a statistic is of; none of a function.
+        groups: these groups.
+        own: the one or two columns of a statistic; empty for a function.
         other: the second of the two, with its bounds.
         columns: the same, and those of a function in order.
         bounds: of the first column, or of the grid of quantiles.
-        grid: the step between values that are told apart; of quantiles, that which was asked for.
-        basis_grid: the step between values that one release of quantiles tells apart.
+        grid: the step between values that are distinguished; for quantiles, the one that was
+            requested.
+        basis_grid: the step between values that one release of quantiles distinguishes.
         response: the column that a linear regression explains.
-        features: those that it explains it by.
-        margins: what a contingency table shows beside its cells, each by its columns.
-        margin: the columns of the one margin that it is, of cells that others count.
-        steps: the filters, made columns and joins before it, in order.
+        features: the columns that it uses to explain it.
+        margins: the margins that a contingency table has beside its cells, each by its columns.
+        margin: the columns of the margin, if the question is one margin of cells that others count.
+        steps: the filters, computed columns and joins before it, in order.
     """
 
     record: Mapping[str, object]
@@ -213,7 +215,7 @@ class RecordedQuestion:
 
     @classmethod
     def of(cls, record: Mapping[str, object]) -> Self:
-        """Read a record."""
+        """Return the question of a record."""
         basis, both = _record(record.get("basis")), (record, _record(record.get("other")))
         own = tuple(RecordedColumn.of(one) for one in both if "column" in one)
         ends = _list(record.get("bounds")) or [basis.get("lower"), basis.get("upper")]
@@ -238,7 +240,7 @@ class RecordedQuestion:
 
     @property
     def parts(self) -> "tuple[RecordedQuestion, ...]":
-        """The statistics asked together, each with the rest of the question; or itself."""
+        """The statistics of a joint question, each with the rest of the question; or itself."""
         rest = {
             name: part for name, part in self.record.items() if name not in ("parts", "weights")
         }
@@ -247,12 +249,12 @@ class RecordedQuestion:
 
     @property
     def together(self) -> bool:
-        """Whether several statistics were asked in one question."""
+        """Whether one question has several statistics."""
         return self.statistic == "together"
 
     @property
     def amount(self) -> bool:
-        """Whether it is an amount with noise added, and no quotient."""
+        """Whether it is an amount with noise added, and not a quotient."""
         return self.statistic in _AMOUNTS
 
     @property
@@ -262,12 +264,12 @@ class RecordedQuestion:
 
     @property
     def counts(self) -> bool:
-        """Whether it is a number of rows or units, or a table of such."""
+        """Whether it is a number of rows or units, or a table of such numbers."""
         return self.statistic in _COUNTS
 
     @property
     def counted(self) -> str:
-        """What its groups are counted in: "rows", or what the units are called."""
+        """What its groups count: "rows", or the plural name of the units."""
         return self.unit.many if self.per_unit else "rows"
 
     @property
@@ -278,14 +280,14 @@ class RecordedQuestion:
 
     @property
     def named_columns(self) -> set[str]:
-        """Every column of a table that it names."""
+        """All columns of a table that it names."""
         return {name for part in self.parts for name in part.summed}.union(self.groups.columns)
 
     @property
     def limits(self) -> str | None:
         """How much of one unit counts: "at most 5 rows of each patient, at most 1 per year".
 
-        None where each row is a unit.
+        None if each row is a unit.
         """
         unit = self.unit
         entity, rows, in_each = unit.entity, unit.max_rows, unit.max_rows_per_group
@@ -316,7 +318,7 @@ class RecordedQuestion:
 
 
 def group_name(keys: Mapping[str, object]) -> str:
-    """Return the name of a group, such as "JFK · -60 to 0" of a text and a bin."""
+    """Return the name of a group, such as "JFK · -60 to 0" for a text and a bin."""
     first, last = _ENDS
     words: list[str] = []
     for name, key in keys.items():
@@ -329,7 +331,7 @@ def group_name(keys: Mapping[str, object]) -> str:
 
 
 def many_of(entity: object) -> str:
-    """Return the plural for the column that names a unit, or words that need none.
+    """Return the plural of the column that names a unit, or words that need no plural.
 
     >>> [many_of(name) for name in ("patient", "user_id", "company", "person")]
     ['patients', 'user_ids', 'companies', 'people']

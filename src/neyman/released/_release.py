@@ -37,29 +37,29 @@ _LONGEST_PLACE: Final = 18
 class Release(Tabular):
     """A private answer. Public: print it, store it, plot it.
 
-    Two are equal that say the same, whichever of them was `replayed`.
+    Two releases are equal if they have the same content, whether or not they were `replayed`.
 
     Attributes:
         entry: its id in the ledger.
         query: the question, as the ledger records it.
         mechanism: the noise, as the ledger records it.
         guarantee: of this release alone.
-        spending: what it cost and what remains.
+        spending: its cost, and what remains.
         confidence: of the noise intervals.
         columns: keys, values and noise intervals, columns of equal length.
-        keys: which of the columns are those of the groups; none where there is one of all.
+        keys: the columns that identify the groups; empty without groups.
         replayed: whether it was stored before and cost nothing this time.
-        count_weight: how much each row, or whatever is counted, adds to the noisy count that a
-            group is shown by; None where the groups were declared, or an old record does not say.
-        companion: what contribution limits and bounds did to the answer; None where they can do
-            nothing, or where nothing was spent on it.
-        companion_at: in a batch, the place, from 0, of the question whose companion tells of this
-            answer too, for it is about the same rows under the same limits.
-        notes: what else a reader must know, a sentence each: of numbers that are combined from
-            several releases (`publish.reconciled`), from which.
-        drawn: the noisy integers, and how they are read; None of an answer that was read from a
-            file, and of a function.
-        complete: columns that somebody declared to have a value in every row.
+        count_weight: how much each row, or other counted item, adds to the noisy count that selects
+            a group; None if the groups were declared, or an old record does not have it.
+        companion: the effect of contribution limits and bounds on the answer; None if they can have
+            none, or if nothing was spent on it.
+        companion_at: in a batch, the index, from 0, of the question whose companion also covers
+            this answer, because it is about the same rows under the same limits.
+        notes: what else a reader must know, one sentence each: for numbers that are combined from
+            several releases (`publish.reconciled`), which ones.
+        drawn: the noisy integers, and their conversion; None for an answer that was read from a
+            file, and for a function.
+        complete: columns that were declared to have a value in every row.
     """
 
     entry: str
@@ -79,7 +79,7 @@ class Release(Tabular):
     complete: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
-        """Have one NaN alone, which a list finds equal to itself, so that answers compare."""
+        """Use one object for every NaN: lists compare it as equal, so answers compare."""
         object.__setattr__(
             self,
             "columns",
@@ -96,12 +96,12 @@ class Release(Tabular):
 
     @property
     def question(self) -> RecordedQuestion:
-        """The query, read: what it is of, by which groups, under which limits."""
+        """The query as an object: its columns, its groups, its limits."""
         return RecordedQuestion.of(self.query)
 
     @property
     def groups(self) -> list[str]:
-        """What each row's group is called; "all" where there is one of all."""
+        """The name of each row's group; "all" without groups."""
         rows = self._rows
         if not self.keys:
             return ["all"] * rows
@@ -111,18 +111,18 @@ class Release(Tabular):
 
     @property
     def threshold(self) -> int | None:
-        """The least noisy count of a group that is shown, in lattice units.
+        """The least noisy count of a published group, in lattice units.
 
-        None where the groups were declared, which are all shown.
+        None if the groups were declared; then all are published.
         """
         written = self.mechanism.get("threshold")
         return written if isinstance(written, int) else None
 
     @property
     def shown_from(self) -> str | None:
-        """The least noisy count of a group that is shown, for people, in what is counted.
+        """The least noisy count of a published group, as text with its unit.
 
-        None where the groups were declared, which are all shown.
+        None if the groups were declared; then all are published.
         """
         if self.threshold is None:
             return None
@@ -132,30 +132,34 @@ class Release(Tabular):
 
     @property
     def too_few(self) -> dict[str, list[bool]]:
-        """Of each statistic, by the column of its values: which rows noise alone could have made.
+        """For each statistic, by the column of its values: which rows noise alone could have made.
 
-        Of a count or a sum those whose noise interval holds 0; of any other number those that are
-        not finite, or whose noise interval is wider than half of what the bounds allow. `columns`
-        holds the noisy numbers all the same; text, JSON, pages and pictures say "too few rows to
-        tell" instead, and mark counts and sums. A function has no such rows.
+        For a count or a sum, these are the rows whose noise interval contains 0. For any other
+        number, they are the rows that are not finite, or whose noise interval is wider than half of
+        what the bounds allow. `columns` still has the noisy numbers. Text, JSON, pages and pictures
+        print "too few rows to tell" instead, and mark counts and sums. A function has no such rows.
         """
         return {side.name: side.noise_alone for side in self.sides}
 
     @property
     def interval_notes(self) -> list[str]:
-        """The `notes`; what the intervals cover, what they do not; why there is none, if so."""
+        """The `notes`; what the intervals cover and do not cover; why there is none, if so."""
         return [*self.notes, *interval_notes(self.question, tuple(self.columns), self.confidence)]
 
     def declared(self, complete: Collection[str]) -> "Release":
-        """Return the same answer, where these columns have a value in every row.
+        """Return the same answer, given that these columns have a value in every row.
 
-        A count beside a mean, of the rows with a known value, is then that of all rows.
+        The count beside a mean, which is of the rows with a known value, is then the count of all
+        rows.
+
+        Args:
+            complete: the names of the columns.
         """
         return replace(self, complete=frozenset(complete))
 
     @property
     def alone(self) -> "Release":
-        """The answer by its own noise alone, if it was not read from a file."""
+        """The answer with only its own noise, unless it was read from a file."""
         if self.drawn is None or not self.notes:
             return self
         drawn, keys = self.drawn, {name: self.columns[name] for name in self.keys}
@@ -163,10 +167,10 @@ class Release(Tabular):
         return replace(self, columns=keys | own, notes=())
 
     def limit_notes(self, batch: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return what contribution limits and bounds did to the answer, or where that is said.
+        """Return the effect of contribution limits and bounds on the answer, or where to find it.
 
         Args:
-            batch: what the questions of its batch are called, in order; their numbers by default.
+            batch: the names of the questions of its batch, in order; their numbers by default.
         """
         if self.companion is not None:
             return self.companion.sentences
@@ -177,8 +181,8 @@ class Release(Tabular):
         """Return a table for people, with the guarantee and the cost.
 
         Args:
-            rows: how many to show at most; None for all, 0 for the guarantee and the cost alone.
-            batch: as of `limit_notes`.
+            rows: the most rows to print; None for all, 0 for the guarantee and the cost alone.
+            batch: as for `limit_notes`.
         """
         return release_text(self, rows=rows, batch=batch)
 
@@ -188,13 +192,14 @@ class Release(Tabular):
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Each statistic of the answer by itself; none of a function."""
+        """Each statistic of the answer separately; empty for a function."""
         return sides_of(self.question, self.columns, self.keys)
 
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; what is not finite is null.
+        """Return everything, for JSON; numbers that are not finite are null.
 
-        So is a number of a row with `too_few` rows to tell; `noisy` holds it, by column and row.
+        A number is also null if its row has `too_few` rows to tell; `noisy` has it, by column and
+        row.
         """
         columns, noisy = self._written()
         few = {"too_few": self.too_few} if any(map(any, self.too_few.values())) else {}
@@ -218,7 +223,7 @@ class Release(Tabular):
         }
 
     def _written(self) -> tuple[dict[str, list[object]], dict[str, dict[str, object]]]:
-        """Return the columns as JSON has them, and what was left out of them."""
+        """Return the columns for JSON, and the numbers that they leave out."""
         columns = {name: [_finite(x) for x in cells] for name, cells in self.columns.items()}
         noisy: dict[str, dict[str, object]] = {}
         for side in self.sides:
@@ -233,7 +238,10 @@ class Release(Tabular):
 
     @staticmethod
     def from_json(record: Mapping[str, object]) -> "Release":
-        """Rebuild what `to_json` wrote; it counts as stored before, and null as not a number.
+        """Return the release that `to_json` recorded, as `replayed`; null becomes NaN.
+
+        Args:
+            record: from `to_json`.
 
         Raises:
             InvalidParameter: if the record is malformed.
@@ -242,17 +250,17 @@ class Release(Tabular):
 
     @staticmethod
     def from_arrow(table: Any) -> "Release":
-        """Rebuild what `to_arrow` wrote; it counts as stored before.
+        """Return the release that `to_arrow` recorded, as `replayed`.
 
         Args:
             table: a `pyarrow.Table`, with its metadata.
 
         Raises:
-            InvalidParameter: if the table does not say which release it is, or has not all of its
-                rows.
+            InvalidParameter: if the table does not identify its release, or does not have all of
+                its rows.
         """
         columns, written = arrow_columns(table)
-        # Older files do not say how many rows there were.
+        # Older files do not have the number of rows.
         rows, found = _mapping(written).get(_ROWS, table.num_rows), table.num_rows
         if rows != found:
             raise InvalidParameter(
@@ -263,25 +271,28 @@ class Release(Tabular):
 
     @staticmethod
     def from_parquet(path: str | Path) -> "Release":
-        """Read the file that `to_parquet` wrote; it counts as stored before.
+        """Return the release in a file that `to_parquet` wrote, as `replayed`.
+
+        Args:
+            path: of the file.
 
         Raises:
-            InvalidParameter: if the file does not say which release it is.
+            InvalidParameter: if the file does not identify its release.
             MissingExtra: if pyarrow is not installed.
         """
         return Release.from_arrow(read_parquet(path))
 
     def plot(self, *, truth: Sequence[float] | None = None) -> "Figure":
-        """Draw it with its intervals, as `plots.released`.
+        """Draw the release with its intervals, like `plots.released`.
 
         Args:
-            truth: exact values in the order of the release, of data that are public anyway.
+            truth: exact values in the order of the release, for data that are already public.
 
         Raises:
             InvalidParameter: if it has no picture.
             MissingExtra: if matplotlib is not installed.
         """
-        # Looked up when it is called: pictures are of releases, and not the other way round.
+        # Imported here, because `plots` imports releases, and not the reverse.
         return import_module("neyman.plots").released(self, truth=truth)
 
     @override
@@ -331,7 +342,7 @@ def _read(written: object, columns: Columns) -> Release:
 
 
 def _whole(record: Mapping[str, object], name: str, least: int) -> int | None:
-    """Return what was written; None of a record that says nothing of it."""
+    """Return the stored number; None if the record does not have it."""
     written = record.get(name)
     if written is None:
         return None
@@ -341,7 +352,7 @@ def _whole(record: Mapping[str, object], name: str, least: int) -> int | None:
 
 
 def _keys(record: Mapping[str, object], columns: Columns) -> tuple[str, ...]:
-    """Return the key columns; a record of before they were written says them in its question."""
+    """Return the key columns; an older record has them only in its question."""
     if "keys" not in record:
         return RecordedQuestion.of(_mapping(record["query"])).groups.keys_among(columns)
     found = _texts(record["keys"])
@@ -374,7 +385,7 @@ def _columns(record: object) -> Columns:
 
 
 def _with_noisy(columns: Columns, noisy: object) -> Columns:
-    """Put the numbers back that JSON leaves out of rows with too few rows to tell."""
+    """Return the columns with the numbers that JSON leaves out of rows with `too_few` rows."""
     made = {name: list[object](cells) for name, cells in columns.items()}
     for name, held in _mapping(noisy).items():
         for place, value in _mapping(held).items():
@@ -388,6 +399,6 @@ def _with_noisy(columns: Columns, noisy: object) -> Columns:
 
 def _malformed() -> InvalidParameter:
     return InvalidParameter(
-        "a record that is no release of version 1 was found; write what Release.to_json, to_arrow "
-        "or to_parquet gives"
+        "the record must be a release of version 1; write the result of Release.to_json, to_arrow "
+        "or to_parquet"
     )

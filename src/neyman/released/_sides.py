@@ -1,12 +1,12 @@
-"""The statistics of an answer, each by itself, and which of their rows noise alone could have made.
+"""The statistics of an answer separately, and the rows that noise alone could have made.
 
-One rule for all faces, which is post-processing of what is public anyway:
+One rule applies everywhere; it is post-processing of public numbers:
 
-* an amount (a count, a sum) is such a row where its noise interval holds 0;
-* any other number where it, or an end of its noise interval, is not finite, or where the interval
+* an amount (a count, a sum) is such a row if its noise interval contains 0;
+* any other number is one if it, or an end of its noise interval, is not finite, or if the interval
   is wider than half of all the values that the bounds allow.
 
-An amount is shown and marked. Of the rest "too few rows to tell" is said in place of the numbers.
+An amount is printed with a mark. Other numbers are replaced by "too few rows to tell".
 """
 
 import math
@@ -27,7 +27,7 @@ MARKED: Final = "* noise alone could have made this number: its interval holds 0
 
 _WIDEST: Final = 0.5
 _LARGEST: Final = 10**300
-# Say what a number is of, and are no numbers that noise is in.
+# Labels of numbers, which contain no noise.
 _LABELS: Final = frozenset(("term", "probability", "margin"))
 
 
@@ -37,10 +37,11 @@ class Side:
     """One statistic of an answer.
 
     Attributes:
-        question: what is recorded of it, and of its groups.
-        name: what its columns begin with.
-        columns: keys and its own, called as if it had been asked alone.
-        names: of these in the answer, by what they are called alone.
+        question: its record, and that of its groups.
+        name: the prefix of its columns.
+        columns: keys and its own, with the names that they have in a question of this statistic
+            alone.
+        names: from these names to the names in the answer.
     """
 
     question: RecordedQuestion
@@ -50,12 +51,12 @@ class Side:
 
     @property
     def value(self) -> str:
-        """Which of its columns holds its own values."""
+        """The name of the column with its values."""
         return _value_of(self.question, self.columns) or self.name
 
     @property
     def noise_alone(self) -> list[bool]:
-        """For each row, whether noise alone could have made it; empty where nothing tells."""
+        """For each row, whether noise alone could have made it; empty if there is no interval."""
         value, columns = _value_of(self.question, self.columns), self.columns
         if value is None or "lower" not in columns or "upper" not in columns:
             return []
@@ -66,10 +67,10 @@ class Side:
         return [not (all(map(math.isfinite, row)) and row[2] - row[1] <= widest) for row in ends]
 
     def readable(self, keys: tuple[str, ...]) -> dict[str, list[object]]:
-        """Return its columns as people may read them, for a table.
+        """Return its columns for a printed table.
 
-        In rows that noise alone could have made, `TOO_FEW` stands for a quotient and nothing beside
-        it; an amount has a mark in a last column.
+        In rows that noise alone could have made, a quotient is replaced by `TOO_FEW` and the other
+        cells are empty; an amount has a mark in a last column.
 
         Args:
             keys: of the release.
@@ -88,7 +89,7 @@ class Side:
         return shown
 
     def left_out(self, keys: tuple[str, ...]) -> list[str]:
-        """Return the columns of the release whose cells are left out where noise alone made them.
+        """Return the columns whose cells are left out if noise alone could have made them.
 
         Args:
             keys: of the release.
@@ -101,7 +102,7 @@ class Side:
 def sides_of(
     question: RecordedQuestion, columns: Columns, keys: tuple[str, ...]
 ) -> tuple[Side, ...]:
-    """Return each statistic of an answer; none of a function, which has coefficients."""
+    """Return each statistic of an answer; empty for a function, which has coefficients."""
     heads = [
         "_".join([part.statistic, *(column.name for column in part.own)]) for part in question.parts
     ]
@@ -116,7 +117,7 @@ def sides_of(
 def _side_by_side(
     question: RecordedQuestion, columns: Columns, keys: tuple[str, ...], heads: Sequence[str]
 ) -> tuple[Side, ...]:
-    """Return the parts of an answer to `table.statistics([...])`, whose columns have heads."""
+    """Return the parts of an answer to `table.statistics([...])`, whose columns have prefixes."""
     shared = {name: columns[name] for name in keys}
     names = [name for name in columns if name not in keys]
     starts = [names.index(head) for head in heads]
@@ -131,18 +132,18 @@ def _side_by_side(
 
 
 def _value_of(question: RecordedQuestion, columns: Mapping[str, object]) -> str | None:
-    """Return the column of a statistic's own values; None of a function, which has coefficients."""
+    """Return the column with a statistic's values; None for a function, which has coefficients."""
     named = (question.statistic, "estimate", "count")
     return next((name for name in named if name in columns), None)
 
 
 def _numbers(cells: Sequence[object]) -> list[float]:
-    """Return NaN for what is no number, as a record of somebody else's may hold."""
+    """Return the cells as numbers, with NaN for other types, which a foreign record may contain."""
     return [float(x) if isinstance(x, int | float) and abs(x) < _LARGEST else nan for x in cells]
 
 
 def _range(question: RecordedQuestion) -> float:
-    """Return how far apart two values of a statistic can be; infinite where no bounds say it."""
+    """Return how far apart two values of a statistic can be; infinite without bounds."""
     x = _width(question.bounds)
     y = math.inf if question.other is None else _width(question.other.bounds)
     match question.statistic:
@@ -159,7 +160,7 @@ def _range(question: RecordedQuestion) -> float:
 
 
 def _width(bounds: tuple[Fraction, Fraction] | None) -> float:
-    """Return upper - lower, if they are known and a float can hold them."""
+    """Return upper - lower, or infinity if they are not known or beyond a float."""
     if bounds is None or max(map(abs, bounds)) >= _LARGEST:
         return math.inf
     return float(bounds[1]) - float(bounds[0])

@@ -1,4 +1,4 @@
-"""What can be had as a table of other libraries."""
+"""Conversions to tables of other libraries."""
 
 # pyarrow and pandas carry no types of their own.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
@@ -16,7 +16,7 @@ from neyman.errors import InvalidParameter, MissingExtra
 
 __all__ = ["Tabular", "arrow_columns", "pandas_frame", "read_parquet"]
 
-# Where Arrow and pandas keep what is said of the columns.
+# The key of the columns' record in the metadata of Arrow and pandas.
 _PLACE: Final = "neyman.release"
 
 
@@ -30,10 +30,10 @@ def _arrow_table(columns: Columns, metadata: dict[str, object]) -> Any:
 
 
 def arrow_columns(table: Any) -> tuple[Columns, object]:
-    """Return the columns and the metadata of what `arrow_table` made.
+    """Return the columns and the metadata of a table from `Tabular.to_arrow`.
 
     Raises:
-        InvalidParameter: if it has none.
+        InvalidParameter: if it has no metadata.
     """
     known = getattr(getattr(table, "schema", None), "metadata", None) or {}
     written = known.get(_PLACE.encode())
@@ -114,16 +114,16 @@ def _pyarrow() -> ModuleType:
 
 
 class Tabular(Displayed, ABC):
-    """Columns of equal length, and a record of all the rest."""
+    """Columns of equal length, with a record of everything else."""
 
     __slots__ = ()
 
     @abstractmethod
     def framed(self) -> tuple[Columns, dict[str, object]]:
-        """Return the columns, and what is said of them, JSON-able."""
+        """Return the columns, and their record for JSON."""
 
     def to_arrow(self) -> Any:
-        """Return the columns as a `pyarrow.Table`; all the rest is in its metadata.
+        """Return the columns as a `pyarrow.Table`, with everything else in its metadata.
 
         Raises:
             MissingExtra: if pyarrow is not installed.
@@ -131,13 +131,13 @@ class Tabular(Displayed, ABC):
         return _arrow_table(*self.framed())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        """Hand over what `to_arrow` returns to any library that speaks Arrow's C interface.
+        """Pass the result of `to_arrow` to any library that uses Arrow's C interface.
 
         So `pyarrow.table(release)`, `polars.DataFrame(release)` and `duckdb.sql("FROM release")`
-        hold the same rows.
+        have the same rows.
 
         Args:
-            requested_schema: types that the library would rather have, as a capsule.
+            requested_schema: types that the library prefers, as a capsule.
 
         Raises:
             MissingExtra: if pyarrow is not installed.
@@ -145,7 +145,7 @@ class Tabular(Displayed, ABC):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> Any:
-        """Return the columns as a `pandas.DataFrame`; all the rest is in its `attrs`.
+        """Return the columns as a `pandas.DataFrame`, with everything else in its `attrs`.
 
         Raises:
             MissingExtra: if pandas is not installed.
@@ -153,7 +153,7 @@ class Tabular(Displayed, ABC):
         return pandas_frame(*self.framed())
 
     def to_polars(self) -> Any:
-        """Return the columns as a `polars.DataFrame`, which holds nothing else.
+        """Return the columns as a `polars.DataFrame`, which has nothing else.
 
         Raises:
             MissingExtra: if polars is not installed.
@@ -161,7 +161,10 @@ class Tabular(Displayed, ABC):
         return _polars_frame(self.framed()[0])
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write `to_arrow()` to a Parquet file, metadata included.
+        """Write `to_arrow()` to a Parquet file, including the metadata.
+
+        Args:
+            path: of the file.
 
         Raises:
             MissingExtra: if pyarrow is not installed.

@@ -1,4 +1,4 @@
-"""Columns, and a whole release, as people read them."""
+"""Columns, and whole releases, as text for people."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
@@ -14,23 +14,23 @@ __all__ = ["release_text", "text_of"]
 
 _WIDEST: Final = 100
 _BETWEEN: Final = 2
-# Columns that one cell takes at most: the key of an unknown group can be of any length.
+# The most characters of one cell: the key of an unknown group can have any length.
 _LONGEST: Final = 60
 
 
 def text_of(
     columns: Mapping[str, Sequence[object]], *, rows: int | None = None, keys: int = 0
 ) -> str:
-    """Return a table, numbers to the right, 100 characters wide where its cells are not wider.
+    """Return a table as text, numbers to the right, 100 characters wide unless a cell is wider.
 
-    What is wider is turned where it is one row, a line for each column; else it goes on in further
-    tables below, each of which begins with the keys again. A cell is one line of at most 60
-    characters, and signs that a terminal acts on are written as their numbers.
+    A wider table of one row is transposed, with a line for each column. A wider table of several
+    rows continues in further tables below, each of which repeats the keys. A cell is one line of at
+    most 60 characters; characters that control a terminal are printed as numbers.
 
     Args:
         columns: of equal length.
-        rows: how many to show at most; None for all.
-        keys: how many of the columns, the first, say what a row is of.
+        rows: the most rows to print; None for all.
+        keys: how many of the first columns identify a row.
     """
     cells = [[_cell(cell) for cell in column] for column in columns.values()]
     length = max((len(column) for column in cells), default=0)
@@ -52,7 +52,7 @@ def text_of(
 
 
 def _parts(widths: list[int], keys: int) -> list[list[int]]:
-    """Return the columns of each table: the keys, and as many others as there is room for."""
+    """Return the columns of each table: the keys, and as many others as fit."""
     parts = [list(range(keys))]
     for i in range(keys, len(widths)):
         wide = _width([widths[k] for k in (*parts[-1], i)]) > _WIDEST
@@ -83,7 +83,7 @@ _NO_ROWS: Final = (
 
 
 def release_text(release: "Release", *, rows: int | None, batch: Sequence[str]) -> str:
-    """Return a table for people, with the guarantee and the cost; as `Release.to_text`."""
+    """Return a table for people, with the guarantee and the cost; see `Release.to_text`."""
     lines = []
     if rows != 0:
         lines = [*_counted(release), *_tables(release, rows), *_notes(release, batch)]
@@ -103,7 +103,7 @@ def _counted(release: "Release") -> list[str]:
 
 
 def _tables(release: "Release", rows: int | None) -> list[str]:
-    """Return the answer as a table; of several statistics one each."""
+    """Return the answer as a table; several statistics have one each."""
     if not release.groups:
         return ["no group is shown: no noisy count reached the threshold"]
     if "coefficient" in release.columns:
@@ -120,7 +120,7 @@ def _tables(release: "Release", rows: int | None) -> list[str]:
 
 
 def _notes(release: "Release", batch: Sequence[str]) -> list[str]:
-    """Return what the columns mean."""
+    """Return the meaning of the columns."""
     notes = [*_marks(release), *release.limit_notes(batch), *release.interval_notes]
     lines = [line for note in notes for line in wrap(printable(note), _WIDEST)]
     if release.shown_from is None:
@@ -129,7 +129,7 @@ def _notes(release: "Release", batch: Sequence[str]) -> list[str]:
 
 
 def _marks(release: "Release") -> list[str]:
-    """Say what the words and marks of rows that noise alone could have made mean."""
+    """Return the meaning of the words and marks of rows that noise alone could have made."""
     found = {side.question.amount for side in release.sides if any(side.noise_alone)}
     marks = [(True, MARKED), (False, f"{TOO_FEW}: {_NO_ROWS}")]
     return [sentence for amount, sentence in marks if amount in found]

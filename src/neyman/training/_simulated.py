@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from neyman.accounting import ConfidentBound, CorrelatedNoise
-from neyman.accounting._whole import whole_number
+from neyman.arguments import whole
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, exact, text
 
@@ -159,8 +159,8 @@ def simulate_balls_in_bins(
         exact(noise_multiplier, "noise_multiplier"),
         float(exact(confidence, "confidence")),
     )
-    count = whole_number(samples, "samples", least=1)
-    if whole_number(bins, "bins", least=1) > min(_MOST_BINS, strategy.steps):
+    count = whole("samples", samples, 1)
+    if whole("bins", bins, 1) > min(_MOST_BINS, strategy.steps):
         raise InvalidParameter(
             f"bins must be at most the number of steps, {strategy.steps}, and {_MOST_BINS}; got "
             f"{bins}"

@@ -29,7 +29,6 @@ from neyman.numerics import (
     ComplexArray,
     Interval,
     LossSum,
-    around,
     ceil_float,
     exp_outward,
     text,
@@ -140,7 +139,7 @@ class JoinedPair(Pair):
 
     def _least_power(self, alpha: Array) -> Array:
         """A power that is known to be reached."""
-        return around(alpha).lower
+        return Interval.decimal(alpha).lower
 
 
 @dataclass(frozen=True, slots=True)

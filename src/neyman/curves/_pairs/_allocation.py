@@ -15,7 +15,7 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import (
     Array,
     Bracket,
-    around,
+    Interval,
     gaussian_log_delta,
     proved_root,
     standing,
@@ -82,7 +82,7 @@ class _Allocated(Pair):
         lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
         upper[np.isposinf(flat)], lower[np.isneginf(flat)] = -np.inf, 0.0
         inner = np.isfinite(flat)
-        near, (less, more) = around(flat[inner]), self.means()
+        near, (less, more) = Interval.decimal(flat[inner]), self.means()
         if np.any(inner) and less == more:
             # One set of lines serves both neighbours.
             found = self.side(more, np.concatenate([near.lower, near.upper]))

@@ -17,7 +17,6 @@ from neyman.numerics import (
     Bracket,
     ComplexArray,
     Interval,
-    around,
     ordinary,
     standing,
     text,
@@ -114,7 +113,7 @@ class DiscreteGaussianPair(LatticePair):
         )
 
     def _renyi(self, order: Array) -> Bracket:
-        near = around(order)
+        near = Interval.decimal(order)
         down, up = (self._renyi_at(np.asarray(x)) for x in (near.lower, near.upper))
         return Bracket(down.lower, up.upper)
 

@@ -27,7 +27,6 @@ from neyman.numerics import (
     Interval,
     LossSum,
     Shifts,
-    around,
     ceil_float,
     complement,
     exp_outward,
@@ -223,7 +222,7 @@ class GaussianMixturePair(Pair):
         )
 
     def _log_delta(self, epsilon: Array) -> Bracket:
-        near, shape = around(epsilon), np.shape(epsilon)
+        near, shape = Interval.decimal(epsilon), np.shape(epsilon)
         low, high = np.ravel(near.lower), np.ravel(near.upper)
         lower, upper = np.full(low.shape, -np.inf), np.zeros(low.shape)
         right, left = low >= 0, low < 0
@@ -257,7 +256,7 @@ class GaussianMixturePair(Pair):
         at_zero = self.delta_bracket(np.zeros(()))
         asked = (flat > 0) & (flat < at_zero.upper)
         if np.any(asked):
-            near = around(flat[asked])
+            near = Interval.decimal(flat[asked])
             level = log(near)
             low, high = self._spent(level.upper, 1), self._spent(level.lower, -1)
             certain = near.upper < at_zero.lower
@@ -301,7 +300,7 @@ class GaussianMixturePair(Pair):
     def _places(self, alpha: Array) -> Bracket:
         """Bracket the z with P(Z > z) = alpha in (0, 1): more than alpha lies above the lower."""
         lower, upper = np.full(alpha.shape, -np.inf), np.full(alpha.shape, np.inf)
-        near, rest, mixtures = around(alpha), complement(alpha), self._mixtures
+        near, rest, mixtures = Interval.decimal(alpha), complement(alpha), self._mixtures
         for chosen, part, above in ((alpha <= 0.5, near, True), (alpha > 0.5, rest, False)):
             if np.any(chosen):
                 level = log(part.at(chosen))

@@ -7,7 +7,7 @@ from typing import Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics import Array, Bracket, Interval, around
+from neyman.numerics import Array, Bracket, Interval
 from neyman.numerics._primitives import exp, expm1, log
 
 __all__ = ["BETA", "EPSILON", "LOG_DELTA", "TPR", "Readable", "View", "left_of_zero", "meet"]
@@ -64,7 +64,7 @@ class View:
         if self.name == "log_delta":
             least = log(-expm1(Interval.decimal(at).smaller(0))).lower
             return Bracket(np.where(at < 0, least, -np.inf), np.zeros(at.shape))
-        near = around(at)
+        near = Interval.decimal(at)
         if self.name == "beta":
             most = np.clip(np.nextafter(1 - near.lower, 2.0), 0.0, 1.0)
             return Bracket(np.zeros(at.shape), np.where(at == 0, 1.0, most))

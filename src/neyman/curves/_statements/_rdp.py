@@ -26,7 +26,6 @@ from neyman.numerics import (
     Array,
     Bracket,
     Interval,
-    around,
     ceil_float,
     floor_float,
     shortened_up,
@@ -149,7 +148,7 @@ class RdpPair(RealLinePair):
 
         (1 - a) D_a(Q || P) = a D_(1-a)(P || Q) answers for orders below 1 too.
         """
-        near, b, divergence = around(order), *self._doubles()
+        near, b, divergence = Interval.decimal(order), *self._doubles()
         upper = self._upper(near.upper - 1, b, divergence)
         below = np.where(order < 1, near.upper, 0.5)
         odds = below / (1 - Interval.exactly(below))

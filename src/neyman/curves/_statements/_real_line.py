@@ -25,7 +25,6 @@ from neyman.numerics import (
     Array,
     Bracket,
     Interval,
-    around,
     exact,
     exp,
     expm1,
@@ -142,7 +141,7 @@ class RealLinePair(Pair):
 
     def _log_delta(self, epsilon: Array) -> Bracket:
         fixed = self.fixed
-        size = np.abs(around(epsilon).lower)
+        size = np.abs(Interval.decimal(epsilon).lower)
         finite = np.isfinite(size)
         with np.errstate(all="ignore"):
             found = log_delta_above(np.where(finite, size, 1.0).ravel(), self.orders, fixed)
@@ -154,7 +153,7 @@ class RealLinePair(Pair):
 
     def _epsilon(self, delta: Array) -> Bracket:
         inside = (delta > 0) & (delta < 1)
-        least = around(np.where(inside, delta, 0.5)).lower
+        least = Interval.decimal(np.where(inside, delta, 0.5)).lower
         with np.errstate(all="ignore"):
             found = epsilon_above(least.ravel(), self.orders, self.fixed).reshape(delta.shape)
         upper = np.where(inside, found, np.where(delta >= 1, 0.0, np.inf))
@@ -162,7 +161,7 @@ class RealLinePair(Pair):
 
     def _log_errors(self, alpha: Array) -> tuple[Array, Array]:
         inside = (alpha > 0) & (alpha < 1)
-        at = np.minimum(around(np.where(inside, alpha, 0.5)).upper, 1 - 2.0**-53)
+        at = np.minimum(Interval.decimal(np.where(inside, alpha, 0.5)).upper, 1 - 2.0**-53)
         with np.errstate(all="ignore"):
             power, miss = log_errors(at.ravel(), self.orders)
         power = np.where(inside, power.reshape(alpha.shape), np.where(alpha > 0, 0.0, -np.inf))

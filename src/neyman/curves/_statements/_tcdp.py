@@ -22,7 +22,7 @@ from neyman.curves._statements._real_line_bounds import FixedPoint, Orders
 from neyman.curves._statements._real_line_orders import Line
 from neyman.curves._statements._zcdp import ZcdpPair, rho_of
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, Bracket, around, ceil_float, floor_float, standing, text
+from neyman.numerics import Array, Bracket, Interval, ceil_float, floor_float, standing, text
 from neyman.overriding import override
 
 __all__ = ["TcdpPair"]
@@ -99,7 +99,7 @@ class TcdpPair(RealLinePair):
 
     def _renyi(self, order: Array) -> Bracket:
         found = ZcdpPair(self.rho).renyi_bracket(order)
-        beyond = around(order).upper > floor_float(self.omega)
+        beyond = Interval.decimal(order).upper > floor_float(self.omega)
         return Bracket(found.lower, np.where(beyond, np.inf, found.upper))
 
     def _tcdp(self, omega: float) -> tuple[float, float]:
