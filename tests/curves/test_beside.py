@@ -40,5 +40,7 @@ def test_both_directions_together_are_the_larger_of_each_by_itself() -> None:
 
 def test_the_first_tail_alone() -> None:
     pair, t = (poisson(gdp(1), 0.01) ** 1000).remove, np.asarray([0.0, 0.7])
-    first = contour_of(pair).log_p_above(t)
-    np.testing.assert_allclose(first, pair.log_tails(t).p_above, rtol=1e-12)
+    first, known = contour_of(pair).p_above_bracket(t), np.exp(pair.log_tails(t).p_above)
+    assert np.all(first.lower <= known)
+    assert np.all(known <= first.upper)
+    np.testing.assert_allclose(first.upper, first.lower, rtol=1e-9)
