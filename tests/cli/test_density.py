@@ -172,10 +172,22 @@ def test_a_bare_command_lists_all_that_is_missing(capsys):
 @pytest.mark.parametrize(
     ("instead", "status", "said"),
     [
-        ({"period": "24"}, 2, "--domain and --period were given; write one of them"),
-        ({"outside": "clip", "period": "24"}, 2, "--domain and --period were given"),
-        ({"max_rows": "3"}, 2, "--unit rows and --max-rows were given"),
-        ({"epsilon": "3"}, 2, "--mu and --epsilon were given; write one of them"),
+        (
+            {"period": "24"},
+            2,
+            "--period must be given without --domain; got both. Write one of them",
+        ),
+        (
+            {"outside": "clip", "period": "24"},
+            2,
+            "--period must be given without --domain; got both",
+        ),
+        ({"max_rows": "3"}, 2, "--max-rows must have a --unit other than rows; got --unit rows"),
+        (
+            {"epsilon": "3"},
+            2,
+            "the amount must be one option; got --mu and --epsilon. Write one of them",
+        ),
         ({"column": "minute"}, 1, "minute"),
         ({"column": "ward"}, 1, "ward"),
         ({"domain": "80:-20"}, 1, "lower=80 is not below upper=-20"),
@@ -185,7 +197,11 @@ def test_a_bare_command_lists_all_that_is_missing(capsys):
         ({"mu": "-1"}, 2, "--mu must be positive; got -1. Write a number such as 0.5"),
         ({"mu": "1.1"}, 1, "nothing was charged"),
         ({"budget": "mu=-1"}, 2, "--budget mu= must be positive; got -1"),
-        ({"budget": "m=1"}, 2, "--budget m=1 was given; write it such as mu=1"),
+        (
+            {"budget": "m=1"},
+            2,
+            "--budget must be NAME=NUMBER, each name once; got m=1. Write such as mu=1",
+        ),
         ({"outside": "clp"}, 2, "--outside does not take 'clp'; did you mean clip?"),
         ({"records": "2.5"}, 2, "--records must be a whole number from 0 to 2^52; got '2.5'"),
         ({"records": "0"}, 1, "records must be a whole number"),

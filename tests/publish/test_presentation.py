@@ -69,10 +69,16 @@ def asked(statistic):
 
 def test_words_for_what_is_not_there_are_refused():
     made = Presentation(data_date=dt.date(2026, 5, 1), labels={"wiat": "waiting time"})
-    with pytest.raises(InvalidParameter, match=r"labels has 'wiat'.*such column.*: wait, ward"):
+    with pytest.raises(
+        InvalidParameter,
+        match=r"labels must have the columns .*got 'wiat'. Write one of these: wait, ward",
+    ):
         made.check({}, ["wait", "ward"])
     made = Presentation(answers={"visit": Display()})
-    with pytest.raises(InvalidParameter, match=r"answers has 'visit'.*such id.*: visits"):
+    with pytest.raises(
+        InvalidParameter,
+        match=r"answers must have the ids .*; got 'visit'. Write one of these: visits",
+    ):
         made.check({"visits": asked("count")}, [])
 
 
@@ -83,6 +89,7 @@ def test_words_for_one_number_are_refused_where_there_are_several(display):
     made = Presentation(answers={"visits": display})
     made.check({"visits": asked("count")}, [])
     with pytest.raises(
-        InvalidParameter, match="of 'visits' was given, whose answer has several numbers"
+        InvalidParameter,
+        match="must be for an answer of one number; got it for 'visits', which has several numbers",
     ):
         made.check({"visits": asked("together")}, [])
