@@ -87,7 +87,7 @@ class AxisFeatures:
         return found
 
     def _reflected(self, numbers: IntArray) -> tuple[IntArray, IntArray]:
-        """Return numbers at nodes 0 ... M / 2, those at -k added to, or subtracted from, those at k."""
+        """Return numbers at nodes 0 ... M / 2: those at -k are added to, or subtracted from, k."""
         half = self.circle_nodes // 2
         if self.nodes == half + 1:
             return numbers, numbers
