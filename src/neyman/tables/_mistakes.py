@@ -1,4 +1,4 @@
-"""Arguments of the wrong kind, answered by what to write instead."""
+"""Checks of arguments, with errors that say what to write."""
 
 from collections.abc import Mapping
 from typing import Final, cast
@@ -31,7 +31,7 @@ _FRAME: Final = ("group_by", "groupby")
 
 
 def no_such_question(name: str) -> AttributeError:
-    """Return the error for a question that is asked elsewhere, or nowhere."""
+    """Return the error for a question that another object has, or none."""
     said = f"'Table' object has no attribute {name!r}"
     if name in _PUBLISHED:
         said += f"; write neyman.publish.{name}(table, ...)"
@@ -41,7 +41,7 @@ def no_such_question(name: str) -> AttributeError:
 
 
 def refuse_no_keys(by: object) -> None:
-    """Refuse groups that are neither declared as `Keys` nor left to `UnknownKeys`."""
+    """Refuse groups that are not `Keys` or `UnknownKeys`."""
     if by is not None and not isinstance(by, Keys | UnknownKeys):
         raise InvalidTable(
             f"by is a {type(by).__name__}, not Keys; groups are declared: write "
@@ -51,7 +51,7 @@ def refuse_no_keys(by: object) -> None:
 
 
 def refuse_unknown_keys(by: object) -> None:
-    """Refuse groups that nobody declared, for answers that have a number of each group there is."""
+    """Refuse undeclared groups, for answers with a number for each group."""
     if isinstance(by, UnknownKeys):
         columns = ", ".join(f'"{name}": [...]' for name in by.columns)
         raise InvalidTable(
@@ -61,7 +61,7 @@ def refuse_unknown_keys(by: object) -> None:
 
 
 def refuse_no_unit(unit: object) -> None:
-    """Refuse what is no `Unit`."""
+    """Refuse an object that is not a `Unit`."""
     if not isinstance(unit, Unit):
         column = unit if isinstance(unit, str) else "column"
         raise InvalidTable(
@@ -71,7 +71,7 @@ def refuse_no_unit(unit: object) -> None:
 
 
 def refuse_no_bounds(bounds: object) -> None:
-    """Refuse bounds that are no mapping of columns to `Bounds`."""
+    """Refuse bounds that do not map columns to `Bounds`."""
     if not isinstance(bounds, Mapping):
         raise InvalidTable(
             f"bounds is a {type(bounds).__name__}, which names no columns; "

@@ -71,7 +71,7 @@ class Series:
         return 1 << math.ceil(math.log2(_STEPS_A_WAVE * max(highest, 1)))
 
     def _derivatives(self, m: int, order: int) -> Array:
-        """Return the derivatives from `order` on, over k!, at m lattice points, per lattice step."""
+        """Return derivatives of order `order` and up, over k!, at m lattice points, per step."""
         waves = 2j * math.pi * np.arange(len(self.coefficients)) / m
         terms = np.empty((_TERMS, len(waves)), np.complex128)
         terms[0] = self.coefficients

@@ -55,7 +55,7 @@ class NoisyCounts:
         )
 
     def beyond(self, offset: Array) -> "NoisyCounts":
-        """Return those of G - offset, with an offset for each probability, or each group and each."""
+        """Return those of G - offset; the offset is by probability, or by group and probability."""
         low, high = self.ends
         above = self.above - offset[..., None]
         return NoisyCounts(
@@ -108,7 +108,7 @@ class NoisyCounts:
         return _at(edges, piece), _at(edges, piece + 1), part
 
     def _posterior(self) -> tuple[IntArray, Array]:
-        """Return the edges of pieces with equally probable nodes, and the probability of each piece.
+        """Return the edges of pieces with equally probable nodes, and each piece's probability.
 
         A piece has the nodes after one edge, up to the next.
         """
