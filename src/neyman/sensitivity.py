@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, Protocol, TypeAlias, cast, final, get_args
 
-from neyman.arguments import check_type, given
+from neyman.arguments import check_type, got
 from neyman.errors import InvalidParameter
 
 __all__ = ["Asked", "Neighbors", "NewGroups", "Sensitivity", "check_neighbors", "sensitivity_of"]
@@ -23,8 +23,8 @@ def check_neighbors(neighbors: str) -> Neighbors:
         if type(neighbors) is str and neighbors == known:
             return known
     raise InvalidParameter(
-        f"{given('neighbors', neighbors)} is no neighbouring relation; "
-        'write "add_remove" (one unit present or absent) or "replace_one" (one unit changed)'
+        f"neighbors must be a neighbouring relation; got {got(neighbors)}. "
+        'Write "add_remove" (one unit present or absent) or "replace_one" (one unit changed)'
     )
 
 

@@ -190,7 +190,7 @@ def test_a_bare_command_lists_all_that_is_missing(capsys):
         ),
         ({"column": "minute"}, 1, "minute"),
         ({"column": "ward"}, 1, "ward"),
-        ({"domain": "80:-20"}, 1, "lower=80 is not below upper=-20"),
+        ({"domain": "80:-20"}, 1, "lower must be below upper; got 80 and -20"),
         ({"domain": "0:inf"}, 2, "--domain must be a number, 0 or from 1e-300 to 1e300; got 'inf'"),
         ({"mu": "nan"}, 2, "--mu must be a number, 0 or from 1e-300 to 1e300; got 'nan'"),
         ({"mu": "0"}, 2, "--mu must be positive; got 0. Write a number such as 0.5"),

@@ -39,7 +39,7 @@ def test_a_rule_of_suppression_is_told_in_words():
     [
         (lambda: Suppression(interval_wider_than=0), "interval_wider_than must be above 0; got 0"),
         (lambda: Suppression(interval_wider_than_share=-1), "must be above 0"),
-        (lambda: Suppression(interval_wider_than=float("nan")), "is not finite"),
+        (lambda: Suppression(interval_wider_than=float("nan")), "must be finite; got nan"),
         (lambda: Suppression(count_below=0), "must be a whole number from 1"),
         (lambda: Suppression(count_below=True), "must be a whole number from 1"),
         (lambda: Display(decimals=-1), "decimals must be a whole number from 0 to 15; got -1"),

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import given, got
+from neyman.arguments import got
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, exact, rational
 
@@ -30,11 +30,11 @@ def numbers(name: str, value: npt.ArrayLike) -> Array:
         array = None
     if array is None:
         raise InvalidParameter(
-            f"{given(name, value)} of type {type(value).__name__} is no array of numbers; write a "
-            "number, or numbers"
+            f"{name} must be a number or an array of numbers; got {got(value)}. Write a number, or "
+            "numbers"
         )
     if np.isnan(array).any():
-        raise InvalidParameter(f"{name} holds NaN or None; write numbers")
+        raise InvalidParameter(f"{name} must have numbers only; got NaN or None. Write numbers")
     return array
 
 
@@ -46,7 +46,7 @@ def check_level(level: object) -> float:
     """
     share = float(exact(level, "level"))
     if not 0 < share < 1:
-        raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
+        raise InvalidParameter(f"level must be in (0, 1); got {level!r}. Write such as 0.95")
     return share
 
 

@@ -192,8 +192,8 @@ def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[n
     """
     if type(values) not in (np.ndarray, np.memmap):
         raise InvalidParameter(
-            f"{name} must be a NumPy array, because the number type of a {type(values).__name__} "
-            f"can depend on the values; write {_instead(values, name)}"
+            f"{name} must be a NumPy array; got a {type(values).__name__}, whose number type can "
+            f"depend on the values. Write {_instead(values, name)}"
         )
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
         raise InvalidParameter(
@@ -291,7 +291,8 @@ def _check_units(units: Units | None, values: npt.NDArray[np.generic], *, counte
     check_type("units", units, Units, "Units(ids, max_values=...)")
     if units.ids.size != values.size:
         raise InvalidParameter(
-            "there are not as many ids in units as values; write one id for each value"
+            "units must have an id for each value; got another number of ids. Write one for each "
+            "value"
         )
     if not counted:
         raise InvalidParameter(

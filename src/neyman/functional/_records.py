@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from neyman.arguments import check_type, given
+from neyman.arguments import check_type, got
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import Function, Released
 from neyman.functional._answers import Answer, found_in, release_of
@@ -233,8 +233,8 @@ def load_functions(path: str | Path) -> Functions[Function]:
             first += size
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidParameter(
-            f"{str(_place(path))!r} holds no functions by group; read one function by "
-            "functional.load"
+            f"a file must have functions by group; got {str(_place(path))!r}. Write "
+            "functional.load(path) for one function"
         ) from error
     return read_functions(record)
 
@@ -250,7 +250,10 @@ def _opened(path: str | Path) -> tuple[dict[str, object], list[int]]:
         except (ValueError, TypeError, KeyError, EOFError, RuntimeError, *_NO_ZIP):
             written = integers = None
     if integers is None or not isinstance(written, dict):
-        raise InvalidParameter(f"{str(place)!r} holds no function; write it by functional.save")
+        raise InvalidParameter(
+            f"a file must have a function; got {str(place)!r}, which has none. Write it by "
+            "functional.save"
+        )
     return cast("dict[str, object]", written), integers
 
 
@@ -306,7 +309,7 @@ def _known_kinds(kind: type[Function]) -> list[type[Function]]:
     """Return the known classes among these."""
     if not (isinstance(kind, type) and issubclass(kind, Function)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(
-            f"{given('kind', kind)} is no class of functions; write one such as "
+            f"kind must be a class of functions; got {got(kind)}. Write one such as "
             "functional.ReleasedFunction, or leave it out"
         )
     return [known for known in _KINDS if issubclass(known, kind)]

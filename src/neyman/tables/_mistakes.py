@@ -44,7 +44,7 @@ def refuse_no_keys(by: object) -> None:
     """Refuse groups that are not `Keys` or `UnknownKeys`."""
     if by is not None and not isinstance(by, Keys | UnknownKeys):
         raise InvalidTable(
-            f"by is a {type(by).__name__}, not Keys; groups are declared: write "
+            f"by must be Keys or UnknownKeys; got a {type(by).__name__}. Write "
             'by=Keys({"ward": ["north", "south"]}), with your column and its public keys, or '
             'by=UnknownKeys("ward"), for those whose noisy count is large'
         )
@@ -65,7 +65,7 @@ def refuse_no_unit(unit: object) -> None:
     if not isinstance(unit, Unit):
         column = unit if isinstance(unit, str) else "column"
         raise InvalidTable(
-            f"unit is {_named(unit)}, not a unit; write "
+            f"unit must be a privacy unit; got {_named(unit)}. Write "
             f'unit=Entity("{column}", max_rows=...), or unit=Rows()'
         )
 
@@ -74,14 +74,14 @@ def refuse_no_bounds(bounds: object) -> None:
     """Refuse bounds that do not map columns to `Bounds`."""
     if not isinstance(bounds, Mapping):
         raise InvalidTable(
-            f"bounds is a {type(bounds).__name__}, which names no columns; "
-            'write bounds={"column": Bounds(lower, upper, grid=...)}'
+            f"bounds must map columns to Bounds; got a {type(bounds).__name__}. "
+            'Write bounds={"column": Bounds(lower, upper, grid=...)}'
         )
     for column, given in cast("Mapping[object, object]", bounds).items():
         if not isinstance(given, Bounds):
             raise InvalidTable(
-                f"the bounds of column {column!r} are a {type(given).__name__}; "
-                f"write {_meant(given)}"
+                f"the bounds of column {column!r} must be Bounds; got a {type(given).__name__}. "
+                f"Write {_meant(given)}"
             )
 
 

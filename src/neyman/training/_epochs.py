@@ -60,8 +60,8 @@ class BallsInBins(Sampler):
         object.__setattr__(self, "epochs", whole("epochs", self.epochs, 1, self.steps))
         if self.steps % self.epochs:
             raise InvalidParameter(
-                f"steps={self.steps} must be a multiple of epochs={self.epochs}; write all steps "
-                f"of the training, such as {self.steps // self.epochs * self.epochs}"
+                f"steps must be a multiple of epochs={self.epochs}; got {self.steps}. Write all "
+                f"steps of the training, such as {self.steps // self.epochs * self.epochs}"
             )
 
     @override

@@ -298,7 +298,7 @@ def exact_rate(value: object) -> Fraction:
         rate = exact(value, "rate")
     if not 0 < rate <= 1:
         raise InvalidParameter(
-            f"rate={text(rate)} must be a probability above 0; write one in (0, 1], such as "
+            f"rate must be in (0, 1]; got {text(rate)}. Write a probability such as "
             "Fraction(batch, records)"
         )
     return rate

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Literal, TypeAlias, cast, final, get_args
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import check_type, given, whole
+from neyman.arguments import check_type, got, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import number, numbers
 from neyman.functional._bases._scale import (
@@ -193,15 +193,15 @@ class Interval(Side):
         object.__setattr__(self, "outside", outside)
         if self.lower >= self.upper:
             raise InvalidParameter(
-                f"lower={text(self.lower)} is not below upper={text(self.upper)}; "
-                "write Interval(lower, upper, ...) with lower < upper"
+                f"lower must be below upper; got {text(self.lower)} and {text(self.upper)}. Write "
+                "Interval(lower, upper, ...) with lower < upper"
             )
         _check_doubles(self.length, max(abs(self.lower), abs(self.upper)))
         if type(outside) is not str or outside not in get_args(Outside):
             raise InvalidParameter(
-                f"outside must say what becomes of values outside; {given('outside', outside)}; "
-                'write "count" (count them apart), "clip" (move them to the nearer end) or "drop" '
-                "(leave them out). They are never refused: an error would show that one is there"
+                f"outside must be the rule for values outside; got {got(outside)}. Write "
+                '"count" (count them apart), "clip" (move them to the nearer end) or "drop" (leave '
+                "them out). No value is refused, because an error would show that it is there"
             )
 
     @property

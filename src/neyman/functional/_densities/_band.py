@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import given, whole
+from neyman.arguments import got, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._fixed_point import contracted
 from neyman.functional._densities._circle import on_circle
@@ -78,7 +78,7 @@ def check_band_kind(kind: object, known: Sequence[BandKind] = ("noise", "total")
         if type(kind) is str and kind == one:
             return one
     kinds = " or ".join(f'"{one}" ({_FOR[one]})' for one in known)
-    raise InvalidParameter(f"kind must name a band; {given('kind', kind)}; write {kinds}")
+    raise InvalidParameter(f"kind must name a band; got {got(kind)}. Write {kinds}")
 
 
 def curve_band(

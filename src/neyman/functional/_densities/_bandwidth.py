@@ -51,15 +51,11 @@ def started_at(
     if bandwidth is not None and records is None:
         return bandwidth, target
     if bandwidth is not None or records is None:
-        found = (
-            "neither bandwidth nor records was"
-            if records is None
-            else "both bandwidth and records were"
-        )
         raise InvalidParameter(
-            f"{found} given for a density; write records=, a public guess of how many there "
-            "are, and let the release choose a bandwidth; or bandwidth=, the least that shall be "
-            "read"
+            "a density must have one of bandwidth= and records=; got "
+            f"{'neither' if records is None else 'both'}. Write records=, a public guess of their "
+            "number, and let the release choose a bandwidth; or bandwidth=, the smallest one that "
+            "you need"
         )
     weighed = Scales() if target is None else target
     if isinstance(domain, ScaledInterval):

@@ -8,7 +8,7 @@ from typing import Final, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import check_type, given, whole
+from neyman.arguments import check_type, got, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._answers import Answer, found_in
 from neyman.functional._arguments import check_level, numbers
@@ -207,7 +207,7 @@ class GroupedDensity:
             some = ", ".join(map(repr, list(self.curves)[:3]))
             raise InvalidParameter(
                 f"{name} must be a group of this density, a tuple of "
-                f"{', '.join(self.curves.columns)}; {given(name, key)}; write one such as {some}"
+                f"{', '.join(self.curves.columns)}; got {got(key)}. Write one such as {some}"
             )
         return self.curves[key]
 

@@ -158,8 +158,8 @@ def machine_norm(
     moved = 1 if check_neighbors(neighbors) == "add_remove" else 2
     if penalty is not None and (records is None or moved == 1):
         raise InvalidParameter(
-            "penalty stands beside the mean of the losses, whose number must be public; write "
-            'records, with neighbors="replace_one", or regularization'
+            "penalty must have a public number of records, because it is relative to the mean of "
+            'the losses; got none. Write records=, with neighbors="replace_one", or regularization='
         )
     number = 1 if records is None else whole("records", records, 1, 2**53)
     return moved * loss.lipschitz / _strength(regularization, penalty, number)
@@ -170,8 +170,9 @@ def _strength(regularization: Real | None, penalty: Real | None, records: int) -
     if (regularization is None) == (penalty is None):
         given = "neither" if penalty is None else "both"
         raise InvalidParameter(
-            f"write one of regularization and penalty; got {given}. regularization=r stands for "
-            "sum l + (r/2) ||f||^2, and penalty=lambda for (1/n) sum l + lambda ||f||^2"
+            f"the strength must be one of regularization and penalty; got {given}. Write "
+            "regularization=r for sum l + (r/2) ||f||^2, or penalty=lambda for (1/n) sum l + "
+            "lambda ||f||^2"
         )
     name, value = "regularization", regularization
     if value is None:

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import given, whole
+from neyman.arguments import got, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import NoisyCount
 from neyman.functional._arguments import check_level, number, numbers
@@ -367,7 +367,7 @@ def _check_view(of: object) -> LifeView:
         if type(of) is str and of == known:
             return known
     raise InvalidParameter(
-        f"of must name a curve of a survival release; {given('of', of)}; write "
+        f"of must name a curve of a survival release; got {got(of)}. Write "
         '"survival", "cumulative_hazard" or "cumulative_incidence"'
     )
 

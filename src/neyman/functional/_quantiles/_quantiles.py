@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Columns, Countable, IntArray, Noise
-from neyman.arguments import given
+from neyman.arguments import got
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords, Units
 from neyman.functional._isotonic import isotonic
@@ -134,7 +134,7 @@ def _shares(probabilities: Sequence[Real]) -> tuple[Fraction, ...]:
         cast("object", probabilities), Sequence | np.ndarray
     ):
         raise InvalidParameter(
-            f"{given('probabilities', probabilities)} is no list of shares; write one, such as "
+            f"probabilities must be a list of numbers; got {got(probabilities)}. Write such as "
             "[0.25, 0.5, 0.75]"
         )
     shares = tuple(exact(p, "a number of probabilities") for p in probabilities)

@@ -121,8 +121,9 @@ def additive_regression(
 def _degree(records: int | None, degree: int | None) -> int:
     if (records is None) == (degree is None):
         raise InvalidParameter(
-            "a regression needs records= or degree=, one of the two; write records=, a public "
-            "guess of how many there are, or degree=, that of the polynomials"
+            "a regression must have one of records= and degree=; got "
+            f"{'neither' if records is None else 'both'}. Write records=, a public guess of their "
+            "number, or degree=, the degree of the polynomials"
         )
     if degree is not None:
         return whole("degree", degree, 1, MOST_DEGREE)

@@ -55,8 +55,9 @@ def started_at(
         return exact(bandwidth, "bandwidth"), Scales() if target is None else target
     if bandwidth is not None or records is None:
         raise InvalidParameter(
-            "a regression needs bandwidth= or records=, one of the two; write records=, a public "
-            "guess of how many there are, or bandwidth=, the least that shall be read"
+            "a regression must have one of bandwidth= and records=; got "
+            f"{'neither' if records is None else 'both'}. Write records=, a public guess of their "
+            "number, or bandwidth=, the smallest one that you need"
         )
     number = whole("records", records, 1, 2**53)
     share = min(max(_PILOT / math.sqrt(number), 1 / _MOST_BANDWIDTHS), 0.1)
