@@ -138,7 +138,8 @@ def select_bandwidth(function: ReleasedFunction | ReleasedField) -> float | tupl
     """Return the bandwidth with the least estimated error of the density: free post-processing.
 
     It is the bandwidth of the Gaussian kernel that `DensityFunction` tries, by the same estimate
-    (`docs/theory/density_estimates.md`). An end where the density is not 0 does not count as a jump.
+    (`docs/theory/density_estimates.md`). An end where the density is not 0 does not count as a
+    jump.
 
     Args:
         function: a `ReleasedFunction` or `ReleasedField`; its own bandwidth has no effect.
