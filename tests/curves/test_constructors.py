@@ -25,7 +25,7 @@ NO_NUMBER = [math.nan, math.inf, -math.inf, True, "1", 1j, [1], np.array([1.0]),
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("value", NO_NUMBER, ids=repr)
 def test_what_is_no_number_is_refused(name, value):
-    with pytest.raises(InvalidParameter, match=rf"^{name.strip()}\b.*write"):
+    with pytest.raises(InvalidParameter, match=rf"^{name.strip()}\b must .*; got .*Write"):
         MAKERS[name](value)
 
 
