@@ -23,8 +23,8 @@ def check_neighbors(neighbors: str) -> Neighbors:
         if type(neighbors) is str and neighbors == known:
             return known
     raise InvalidParameter(
-        'neighbors must be "add_remove" (one unit present or absent) or "replace_one" (one unit '
-        f"changed); got {got(neighbors)}"
+        f"neighbors must be a neighbouring relation; got {got(neighbors)}. "
+        'Write "add_remove" (one unit present or absent) or "replace_one" (one unit changed)'
     )
 
 

@@ -240,7 +240,7 @@ def test_the_relation_may_be_told_by_an_enum() -> None:
     relation = Enum("NeighboringRelation", "ADD_OR_REMOVE_ONE REPLACE_ONE REPLACE_SPECIAL")
     found = [from_dp_event(Gaussian(1), neighbors=member) for member in relation]
     assert found == [gdp(1), gdp(2), gdp(1)]
-    with pytest.raises(InvalidParameter, match="neighbors must be"):
+    with pytest.raises(InvalidParameter, match="must be a neighbouring relation; got"):
         from_dp_event(Gaussian(1), neighbors=None)
 
 

@@ -86,8 +86,8 @@ def test_every_option_reaches_the_text(capsys):
 
 def test_what_does_not_go_together_is_refused(tmp_path, capsys):
     other = tmp_path / "other.json"
-    assert "a training needs --unit" in said(capsys, *ASKED, *RUN, status=2)
-    assert "write a file, or the options of a training" in said(
+    assert "a training must have --unit; got none" in said(capsys, *ASKED, *RUN, status=2)
+    assert "must be a file or the options of a training; got" in said(
         capsys, other, *ASKED, *RUN, status=2
     )
     assert "cannot be used" in said(capsys, other, *ASKED, status=1)

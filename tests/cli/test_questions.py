@@ -172,10 +172,10 @@ def test_all_that_is_missing_is_told_at_once(folder, capsys):
     ("words", "status", "said"),
     [
         (["--by", "ward="], 2, "--by ward= has no values"),
-        (["--by", "ward=a", "--by", "ward=b"], 2, "--by ward was given twice"),
+        (["--by", "ward=a", "--by", "ward=b"], 2, "--by ward must be given once; got it twice"),
         (["--by", "ward=a", "--by", "floor"], 2, "write values for all columns or for none"),
         (["--by", "wrd=a"], 1, "close to it are 'ward'"),
-        (["--bounds", "minutes=0"], 2, "write it such as --bounds minutes=0:240"),
+        (["--bounds", "minutes=0"], 2, "got minutes=0. Write such as --bounds minutes=0:240"),
         (
             ["--bounds", "minutes=0:x"],
             2,
@@ -183,7 +183,7 @@ def test_all_that_is_missing_is_told_at_once(folder, capsys):
         ),
         (["--budget", "mu=1,rho=1"], 2, "budget"),
         (["--budget", "delta=1e-6"], 2, "delta needs epsilon"),
-        (["--epsilon", "1"], 2, "--mu and --epsilon were given"),
+        (["--epsilon", "1"], 2, "the amount must be one option; got --mu and --epsilon"),
         (["--mu", "1"], 2, "--mu was given twice; write it once"),
         (["--max-rows", "x"], 2, "--max-rows"),
         (["--csv", "--json"], 2, "not allowed with"),

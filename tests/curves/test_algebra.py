@@ -194,7 +194,9 @@ def test_a_chain_composes_over_the_lattice():
 
 @pytest.mark.shows("e0.6")
 def test_links_of_different_relations_are_refused():
-    with pytest.raises(RelationMismatch, match="chain pairs"):
+    with pytest.raises(
+        RelationMismatch, match=r"chained pairs must be proved for one.*; got neighbors"
+    ):
         chain(poisson(gdp(1), 0.1), poisson_replace(gdp(1), 0.1))
 
 
@@ -248,8 +250,8 @@ def test_piecewise_is_the_broken_line():
         ([0, 0.4, 0.3, 1], [0.5, 0.2, 0.1, 0], "knot 2.*does not increase"),
         ([0, 0, 0.4, 1], [1, 0.5, 0.1, 0], "knot 1.*two values.*continuous, at 0 too"),
         ([0, 0.4, 1], [0.5, -0.2, 0], r"knot 1.*leaves \[0, 1\]"),
-        ([0, 0.4], [0.5, 0.2], "alphas from 0 to 1"),
-        ([0, 1], [1], "2 alphas and 1 betas"),
+        ([0, 0.4], [0.5, 0.2], "alpha must go from 0 to 1; got"),
+        ([0, 1], [1], "must have the same length, at least 2; got 2 and 1"),
     ],
 )
 def test_what_is_no_trade_off_function_is_refused(alpha, beta, found):

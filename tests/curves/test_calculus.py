@@ -318,7 +318,9 @@ def test_subsampled_gradients_have_a_small_regret_with_slack():
 
 
 def test_without_a_gaussian_below_a_slack_is_asked_for():
-    with pytest.raises(InvalidParameter, match="name a slack"):
+    with pytest.raises(
+        InvalidParameter, match=r"must have a Gaussian curve below it; got .*Write a slack"
+    ):
         gaussian_report(approx_dp(1, 1e-6))
     report = gaussian_report(approx_dp(1, 1e-6), slack=1e-6)
     assert report.mu == pytest.approx(pure_dp(1).mu(), rel=1e-6)

@@ -67,7 +67,7 @@ def test_directions_stay_apart():
 def test_what_is_no_guarantee_is_refused():
     with pytest.raises(InvalidParameter, match=r"compose\(\*phases\)"):
         compose([gdp(1), gdp(2)])
-    with pytest.raises(InvalidParameter, match="a int was to be composed"):
+    with pytest.raises(InvalidParameter, match="must be guarantees; got an object of type int"):
         compose(gdp(1), 3)
 
 

@@ -182,8 +182,8 @@ def test_the_question_is_public():
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"degree": None}, "records= or degree="),
-        ({"records": 100}, "records= or degree="),
+        ({"degree": None}, "one of records= and degree=; got"),
+        ({"records": 100}, "one of records= and degree=; got"),
         ({"degree": 13}, "degree"),
         ({"degree": 1, "interactions": [(0, 1)]}, "degree of at least 2"),
         ({"interactions": [(0, 0)]}, "pairs of two features"),

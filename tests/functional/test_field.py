@@ -351,7 +351,7 @@ def test_points_and_bandwidths_that_do_not_fit_are_refused(released_field, rows)
     assert f.bandwidths == ((0.8, 1.0), (1.0, 1.0))
     for asked, says in (
         (lambda: f([1.0, 11.0]), "must be in the domain"),
-        (lambda: f([1.0, np.nan]), "x holds NaN"),
+        (lambda: f([1.0, np.nan]), "x must have numbers only; got NaN"),
         (lambda: f([1.0, 2.0, 3.0]), r"must have shape \(..., 2\)"),
         (lambda: f(1.0), r"must have shape \(..., 2\)"),
         (lambda: f.smooth((0.7, 1)), "within"),

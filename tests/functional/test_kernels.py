@@ -147,18 +147,18 @@ def test_the_penalty_of_a_mean_is_that_of_a_sum_divided_by_twice_the_records():
     assert machine_norm(Hinge(0), **declared, records=1000) * 100 == 1
     assert machine_norm(Huber(3), **declared, records=10) == 3
     for given, words in (
-        ({"penalty": 0.1}, "write records"),
+        ({"penalty": 0.1}, "got none. Write records="),
         ({"penalty": 0.1, "records": 0}, "records must be a whole number.*got 0"),
         ({"penalty": 0, "records": 9}, "penalty=0 is not positive"),
         (
             {"penalty": 1, "records": 9, "regularization": 1},
-            "one of regularization and penalty; got both",
+            "must be one of regularization and penalty; got both",
         ),
-        ({}, "one of regularization and penalty; got neither"),
+        ({}, "must be one of regularization and penalty; got neither"),
     ):
         with pytest.raises(InvalidParameter, match=words):
             machine_norm(Hinge(0), neighbors="replace_one", **given)
-    with pytest.raises(InvalidParameter, match="number must be public"):
+    with pytest.raises(InvalidParameter, match="must have a public number of records"):
         machine_norm(Hinge(0), neighbors="add_remove", penalty=0.1, records=9)
 
 

@@ -101,5 +101,5 @@ def test_only_a_density_of_one_column_counts_them():
         functional.density(rows, domain=Box(side, side), **asked | {"bandwidth": (0.1, 0.1)})
     with pytest.raises(InvalidParameter, match='got "count"'):
         functional.regression(rows[:, 0], rows[:, 1], domain=side, response=side, **asked)
-    with pytest.raises(InvalidParameter, match="outside must say"):
+    with pytest.raises(InvalidParameter, match="outside must be the rule"):
         Interval(0, 1, outside="refuse")

@@ -111,8 +111,8 @@ def test_gaussian_noise_only():
         ({"bandwidth": 0}, "bandwidth must be.*got 0"),
         ({"bandwidth": 0.001}, "bandwidth must be in"),
         ({"bandwidth": 3}, "bandwidth must be in"),
-        ({"bandwidth": float("nan")}, "not finite"),
-        ({"bandwidth": "wide"}, "is a str"),
+        ({"bandwidth": float("nan")}, "must be finite; got nan"),
+        ({"bandwidth": "wide"}, "must be an int, a float, a Fraction or a Decimal; got 'wide'"),
         ({"neighbors": "both"}, "neighbouring relation"),
         ({"values": [], "neighbors": "replace_one"}, "replace_one"),
     ],
@@ -214,8 +214,8 @@ def test_of_whole_numbers_nothing_finer_than_a_step_is_chosen():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"bandwidth": None}, "neither bandwidth nor records was given"),
-        ({"bandwidth": 1, "records": 300}, "both bandwidth and records were given"),
+        ({"bandwidth": None}, "must have one of bandwidth= and records=; got neither"),
+        ({"bandwidth": 1, "records": 300}, "must have one of bandwidth= and records=; got both"),
         ({"bandwidth": None, "records": 0}, "records must be a whole number.*got 0"),
         ({"bandwidth": None, "records": 1.5}, "records must be a whole number.*got 1.5"),
         ({"bandwidth": None, "records": "many"}, "records"),
@@ -238,7 +238,7 @@ def test_one_of_bandwidth_and_records_is_given(given, said):
     ],
 )
 def test_what_is_no_array_of_real_numbers_is_refused_by_its_type(values):
-    with pytest.raises(InvalidParameter, match=r"[Ww]rite|must (be|have)"):
+    with pytest.raises(InvalidParameter, match=r"(?s)must .*got "):
         functional.density(values, **DECLARED)
 
 

@@ -87,7 +87,7 @@ def test_an_empty_array_has_no_units():
     ],
 )
 def test_wrong_units_are_refused(ids, max_values):
-    with pytest.raises(InvalidParameter, match=r"[Ww]rite|must (be|have)"):
+    with pytest.raises(InvalidParameter, match=r"(?s)must .*got "):
         functional.density(np.array([1.0, 2.0]), units=Units(ids, max_values), **DECLARED)
 
 

@@ -342,7 +342,7 @@ def test_a_wrong_type_is_refused_by_the_name_of_the_argument(function, arguments
                 function(**arguments | {name: wrong})
             said = str(refused.value)
             assert re.search(rf"\b{name}\b", said), (name, label, said)
-            assert re.search("[Ww]rite|must (be|have)", said), said
+            assert re.search("(?s)must .*got ", said), said
 
 
 def test_every_public_callable_is_in_the_table():
@@ -394,14 +394,16 @@ def test_weights_and_made_functions_refuse_too(wrong):
 def test_a_file_of_something_else_is_refused(tmp_path, junk):
     place = tmp_path / "a.npz"
     place.write_bytes(junk)
-    with pytest.raises(InvalidParameter, match=r"a\.npz' holds no function; write"):
+    with pytest.raises(
+        InvalidParameter, match=r"must have a function; got .*a\.npz', which has none. Write"
+    ):
         functional.load(place)
     for parts in ({"record": "1", "integers": [1]}, {"record": "{"}, {"integers": [1]}):
         np.savez(place, **{name: np.array(part) for name, part in parts.items()})
-        with pytest.raises(InvalidParameter, match=r"[Ww]rite|must (be|have)"):
+        with pytest.raises(InvalidParameter, match=r"(?s)must .*got "):
             functional.load(place)
     np.save(tmp_path / "a.npy", np.ones(3))
-    with pytest.raises(InvalidParameter, match="holds no function"):
+    with pytest.raises(InvalidParameter, match="must have a function; got"):
         functional.load(tmp_path / "a.npy")
 
 

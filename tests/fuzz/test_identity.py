@@ -255,5 +255,5 @@ def test_a_digest_tells_values_types_and_classes_apart_and_refuses_what_it_canno
     assert len(set(digests)) == len(digests)
     assert digest(float("nan")) == digest(float("nan"))
     for opaque in (len, lambda: 1, object(), duckdb.connect, np.array([None]), Beyond):
-        with pytest.raises(InvalidParameter, match=r"must be|must hold|must have"):
+        with pytest.raises(InvalidParameter, match=r"must .*; got "):
             digest(opaque)

@@ -144,7 +144,7 @@ def test_randomized_response_with_failure_is_the_product_of_the_two():
 
 @pytest.mark.parametrize("times", [-1, 1.5, 2.0, True, "2", None])
 def test_powers_count_whole_releases(times):
-    with pytest.raises(InvalidParameter, match="write an int of at least 0"):
+    with pytest.raises(InvalidParameter, match="must be an int of at least 0; got"):
         gdp(1) ** times
 
 

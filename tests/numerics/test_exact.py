@@ -50,21 +50,21 @@ def test_what_a_number_stands_for(value, meant):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (math.nan, "not finite"),
-        (math.inf, "not finite"),
-        (-math.inf, "not finite"),
-        (Decimal("NaN"), "not finite"),
-        (Decimal("sNaN"), "not finite"),
-        (Decimal("-Infinity"), "not finite"),
-        (np.float32("nan"), "not finite"),
-        (True, "is a bool; write an int"),
+        (math.nan, "must be finite; got"),
+        (math.inf, "must be finite; got"),
+        (-math.inf, "must be finite; got"),
+        (Decimal("NaN"), "must be finite; got"),
+        (Decimal("sNaN"), "must be finite; got"),
+        (Decimal("-Infinity"), "must be finite; got"),
+        (np.float32("nan"), "must be finite; got"),
+        (True, "must be an int, a float, a Fraction or a Decimal; got True"),
         (np.bool_(True), "bool"),
-        ("0.1", "is a str"),
-        (b"1", "is a bytes"),
-        (1j, "is a complex"),
+        ("0.1", "got '0.1'"),
+        (b"1", "got a value of type bytes"),
+        (1j, "got a value of type complex"),
         (np.complex128(1), "complex"),
-        (None, "NoneType"),
-        ([1], "is a list"),
+        (None, "got None"),
+        ([1], "got a value of type list"),
         (np.array(1.0), "ndarray"),
         (Decimal("1e999999999"), "fewer digits"),
         (Decimal("1e-999999999"), "fewer digits"),
@@ -78,7 +78,7 @@ def test_what_is_no_parameter_is_refused_at_once(value, words):
     with pytest.raises(InvalidParameter, match=words) as caught:
         exact(value, "mu")
     assert str(caught.value).startswith("mu")
-    assert "write" in str(caught.value)
+    assert "Write" in str(caught.value)
 
 
 @given(FINITE)

@@ -352,7 +352,7 @@ def test_refused(released):
     for given_, by, says in [
         (releases[1:], BY, "releases must have the cells, a, b, c; none of 4 does"),
         ([], BY, "releases must have the cells"),
-        ([*releases, releases[0]], BY, "was given twice"),
+        ([*releases, releases[0]], BY, "releases must be different; got .* twice"),
         (
             releases,
             BY - BY.filter(lambda row: row["b"]) | BY,

@@ -275,7 +275,7 @@ def test_a_spec_asks_what_python_asks(folder, query, margins, more):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("", "query 'e': a crosstab needs by, the groups of its cells; none was given. Write by, "
+        ("", "query 'e': a crosstab must have by, the groups of its cells; got none. Write by, "
              "the NAME of [keys.NAME] with a list of values for each column"),
         ('by = "cells"\nmargins = ["a"]',
          "query 'e'.margins[0]: it should be a list; found 'a'"),
@@ -285,8 +285,8 @@ def test_a_spec_asks_what_python_asks(folder, query, margins, more):
         ('by = "cells"\nmargins = [["a"]]\nshares = [1]', "query 'e': shares must be whole "
          "numbers for the cells and 1 margins; got [1]. Write at least 1 for the cells, 0 for "
          "margins that are sums of cells, and at most 1,000,000; or leave them out"),
-        ('by = "found"\ndelta = 1e-8', "query 'e': crosstab was asked by unknown groups, and takes "
-         "declared ones only; find them by a count first, and write those that it shows in "
+        ('by = "found"\ndelta = 1e-8', "query 'e': the groups of crosstab must be declared; got "
+         "unknown groups. Find them by a count first, then write those that it shows in "
          "[keys.NAME]"),
     ],
 )  # fmt: skip

@@ -145,7 +145,9 @@ def test_what_is_kept_comes_back(name, tmp_path: Path):
     one = found["north",]
     functional.save(one, tmp_path / "g.npz")
     assert functional.load(tmp_path / "g.npz") == one
-    with pytest.raises(InvalidParameter, match=r"read one function by functional\.load"):
+    with pytest.raises(
+        InvalidParameter, match=r"must have functions by group; got .*Write functional\.load"
+    ):
         functional.load_functions(tmp_path / "g.npz")
     with pytest.raises(InvalidParameter, match=r"Write functional\.read\(record\)"):
         functional.read_functions(one.to_json())
@@ -173,7 +175,7 @@ def test_quantiles_of_each_group(tmp_path: Path):
 
 
 def test_wrong_groups_are_refused():
-    with pytest.raises(InvalidTable, match="declared: write by=Keys"):
+    with pytest.raises(InvalidTable, match=r"by must be Keys or UnknownKeys; got .*Write by=Keys"):
         density(table(), "x", domain=DOMAIN, bandwidth=2, by=["north"])
     with pytest.raises(InvalidTable, match="'part' is called like a column of the answer"):
         density(table(), "x", domain=DOMAIN, bandwidth=2, by=Keys({"part": ["a"]}))

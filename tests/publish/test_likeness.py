@@ -321,7 +321,7 @@ def test_public_rows_without_the_name_of_a_unit_are_not_limited_and_it_is_said()
 @pytest.mark.parametrize(
     ("spread", "says"),
     [
-        ({"visit": (1, 1)}, "'visits'; 'visit' was given"),
+        ({"visit": (1, 1)}, "'visits'; got 'visit'"),
         ({"visits": (70, 1)}, "between its bounds 0 and 60; got 70"),
         ({"visits": (3, 50)}, "must be at most 13.0"),
         ({"visits": (3, -1)}, "must be at most"),

@@ -39,7 +39,7 @@ def test_a_rule_of_suppression_is_told_in_words():
     [
         (lambda: Suppression(interval_wider_than=0), "interval_wider_than must be above 0; got 0"),
         (lambda: Suppression(interval_wider_than_share=-1), "must be above 0"),
-        (lambda: Suppression(interval_wider_than=float("nan")), "is not finite"),
+        (lambda: Suppression(interval_wider_than=float("nan")), "must be finite; got nan"),
         (lambda: Suppression(count_below=0), "must be a whole number from 1"),
         (lambda: Suppression(count_below=True), "must be a whole number from 1"),
         (lambda: Display(decimals=-1), "decimals must be a whole number from 0 to 15; got -1"),
@@ -69,10 +69,16 @@ def asked(statistic):
 
 def test_words_for_what_is_not_there_are_refused():
     made = Presentation(data_date=dt.date(2026, 5, 1), labels={"wiat": "waiting time"})
-    with pytest.raises(InvalidParameter, match=r"labels has 'wiat'.*such column.*: wait, ward"):
+    with pytest.raises(
+        InvalidParameter,
+        match=r"labels must have the columns .*got 'wiat'. Write one of these: wait, ward",
+    ):
         made.check({}, ["wait", "ward"])
     made = Presentation(answers={"visit": Display()})
-    with pytest.raises(InvalidParameter, match=r"answers has 'visit'.*such id.*: visits"):
+    with pytest.raises(
+        InvalidParameter,
+        match=r"answers must have the ids .*; got 'visit'. Write one of these: visits",
+    ):
         made.check({"visits": asked("count")}, [])
 
 
@@ -83,6 +89,7 @@ def test_words_for_one_number_are_refused_where_there_are_several(display):
     made = Presentation(answers={"visits": display})
     made.check({"visits": asked("count")}, [])
     with pytest.raises(
-        InvalidParameter, match="of 'visits' was given, whose answer has several numbers"
+        InvalidParameter,
+        match="must be for an answer of one number; got it for 'visits', which has several numbers",
     ):
         made.check({"visits": asked("together")}, [])

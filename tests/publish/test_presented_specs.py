@@ -143,7 +143,7 @@ def test_a_changed_title_leaves_a_release_free_to_be_given_again(planned):
         (
             {"mean": '[[query]]\nentry = "s"\nstatistic = "several"\nby = "wards"\nmu = 0.1\n'
              'label = "x"\nparts = [{ statistic = "count" }]'},
-            "query 's' has label, whose answer has several numbers",
+            "query 's': label must be for an answer of one number; got it for 's', which has",
         ),
         ({"mean": 'unit = 7'}, "query 'means'.unit: it should be text"),
     ],

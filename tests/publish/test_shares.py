@@ -88,7 +88,7 @@ def test_shares_of_nothing_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("a", "said"),
     [
-        ('share = 1\nnoise = "laplace"', "was given with share"),
+        ('share = 1\nnoise = "laplace"', "must have noise or share.*got both, with noise = "),
         ("share = 1\nmu = 1", "one of them"),
         ("", "share = 1 for an equal part"),
         ("share = 0", "share"),

@@ -243,7 +243,7 @@ def test_nothing_shown_is_an_answer_too(folder, capsys):
         (
             'statistic = "count"\nby = "towns"',
             'statistic = "density"\ncolumn = "x"\nbandwidth = 1\nby = "towns"',
-            "query 'towns': density was asked by unknown groups",
+            "query 'towns': the groups of density must be declared; got unknown groups",
         ),
     ],
 )

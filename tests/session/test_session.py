@@ -451,11 +451,15 @@ def test_words_of_a_report_change_no_release(db, tmp_path):
     page = db.report(tmp_path / "page.html", title="Visits", presentation=words).read_text("utf-8")
     assert "clinic" in page
     assert db.count(by=WARDS).release("visits", mu=0.3) == first
-    with pytest.raises(InvalidParameter, match=r"answers has 'visit', and there is no such id"):
+    with pytest.raises(
+        InvalidParameter, match=r"answers must have the ids of the answers only; got 'visit'"
+    ):
         db.report(
             tmp_path / "p.html", title="V", presentation=Presentation(answers={"visit": Display()})
         )
-    with pytest.raises(InvalidParameter, match=r"units has 'mintes', and there is no such column"):
+    with pytest.raises(
+        InvalidParameter, match=r"units must have the columns of the answers only; got 'mintes'"
+    ):
         db.report(
             tmp_path / "p.html", title="V", presentation=Presentation(units={"mintes": "min"})
         )

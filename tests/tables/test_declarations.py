@@ -25,10 +25,10 @@ def test_bounds_are_exact_decimals():
 @pytest.mark.parametrize(
     ("numbers", "says"),
     [
-        ((0, math.inf, 1), "not finite"),
-        ((math.nan, 1, 1), "not finite"),
-        ((0, "1", 1), "write an int"),
-        ((0, True, 1), "write an int"),
+        ((0, math.inf, 1), "must be finite; got"),
+        ((math.nan, 1, 1), "must be finite; got"),
+        ((0, "1", 1), "must be an int, a float, a Fraction or a Decimal; got"),
+        ((0, True, 1), "must be an int, a float, a Fraction or a Decimal; got"),
         ((1, 1, 1), "not below"),
         ((2, 1, 1), "not below"),
         ((0, 1, 0), "grid must be in"),

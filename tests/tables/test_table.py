@@ -127,14 +127,20 @@ def test_refusals_before_the_charge():
 @pytest.mark.parametrize(
     ("ask", "write"),
     [
-        (lambda: flights(unit="tail"), 'write unit=Entity("tail", max_rows=...)'),
-        (lambda: flights(unit=Rows), "unit is the class Rows, not a unit"),
-        (lambda: flights().count(by="ward"), 'write by=Keys({"ward":'),
-        (lambda: flights().count(by={"ward": ["a"]}), 'write by=Keys({"ward":'),
-        (lambda: flights().mean("arr_delay", by=["a"]), 'write by=Keys({"ward":'),
-        (lambda: bounded({"arr_delay": (0, 10)}), "'arr_delay' are a tuple; write Bounds(0, 10, "),
-        (lambda: bounded({"arr_delay": None}), "write Bounds(lower, upper, grid=...)"),
-        (lambda: bounded(Bounds(0, 1, grid=1)), 'write bounds={"column": Bounds('),
+        (
+            lambda: flights(unit="tail"),
+            'unit must be a privacy unit; got a str. Write unit=Entity("tail", max_rows=...)',
+        ),
+        (lambda: flights(unit=Rows), "unit must be a privacy unit; got the class Rows"),
+        (lambda: flights().count(by="ward"), 'Write by=Keys({"ward":'),
+        (lambda: flights().count(by={"ward": ["a"]}), 'Write by=Keys({"ward":'),
+        (lambda: flights().mean("arr_delay", by=["a"]), 'Write by=Keys({"ward":'),
+        (
+            lambda: bounded({"arr_delay": (0, 10)}),
+            "'arr_delay' must be Bounds; got a tuple. Write Bounds(0, 10, ",
+        ),
+        (lambda: bounded({"arr_delay": None}), "Write Bounds(lower, upper, grid=...)"),
+        (lambda: bounded(Bounds(0, 1, grid=1)), 'Write bounds={"column": Bounds('),
         (lambda: flights(max_table_rows=2**56).sum("arr_delay"), "a sum of column 'arr_delay' of"),
     ],
 )

@@ -134,7 +134,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"delta": 0}, "delta must be above 0"),
     ({"delta": 2e-5}, "below 1/records"),
     ({"delta": 0.5}, "publish one record, picked at random"),
-    ({"neighbors": "both"}, "neighbors must be"),
+    ({"neighbors": "both"}, "must be a neighbouring relation; got 'both'"),
 ]
 
 

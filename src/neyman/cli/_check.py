@@ -42,7 +42,7 @@ def _bounds(options: argparse.Namespace) -> dict[str, Fraction]:
             "--max-mu and --max-epsilon must be at least 0; got a negative number. Write such as 1"
         )
     if "epsilon" in bounds and options.delta is None:
-        raise WrongUsage("--max-epsilon needs --delta; none was given. Write a delta such as 1e-5")
+        raise WrongUsage("--max-epsilon must have --delta; got none. Write a delta such as 1e-5")
     return bounds
 
 

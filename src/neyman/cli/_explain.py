@@ -57,7 +57,7 @@ def _training(options: argparse.Namespace) -> Guarantee:
     phases = phases_of(options)
     if options.unit is None:
         raise WrongUsage(
-            "a training needs --unit; none was given. Write what one record is, such as "
+            "a training must have --unit; got none. Write what one record is, such as "
             "--unit 'one image'"
         )
     return run_guarantee(run_of(phases, options.unit), read_language(_language(options)))

@@ -49,8 +49,8 @@ def probability(options: argparse.Namespace) -> Fraction | None:
     if options.sampling_probability is not None:
         if pair != (None, None):
             raise WrongUsage(
-                "--sampling-probability was given with --records or --batch; leave out one or the "
-                "other"
+                "the sampling rate must be --sampling-probability, or --batch and --records; got "
+                "both. Write one of them"
             )
         return number(options.sampling_probability, "--sampling-probability")
     if pair == (None, None):
@@ -75,7 +75,7 @@ def steps_of(options: argparse.Namespace, chance: Fraction | None) -> int | None
     if options.epochs is None:
         return None if options.steps is None else whole(options.steps, "--steps")
     if options.steps is not None:
-        raise WrongUsage("--steps and --epochs were given; write one of them")
+        raise WrongUsage("the length must be --steps or --epochs; got both. Write one of them")
     epochs = number(options.epochs, "--epochs")
     if not chance or epochs < 0:
         raise WrongUsage(
@@ -99,8 +99,8 @@ def require_no_training(options: argparse.Namespace, file: str, *more: str) -> N
     given = [name for name in (*_TRAINING, *more) if getattr(options, name) is not None]
     if given:
         raise WrongUsage(
-            f"{options.path} and --{given[0].replace('_', '-')} were given; write {file}, or the "
-            "options of a training"
+            f"the source must be {file} or the options of a training; got {options.path} and "
+            f"--{given[0].replace('_', '-')}. Write one of them"
         )
 
 
@@ -121,7 +121,8 @@ def phases_of(options: argparse.Namespace) -> list[Phase]:
     if options.phase:
         if single != (None, None, None):
             raise WrongUsage(
-                "--phase was given with the options of a single phase; leave out one or the other"
+                "phases must be --phase, or the options of a single phase; got both. Write one of "
+                "them"
             )
         return [_phase(words) for words in options.phase]
     if options.noise_multiplier is None or chance is None or steps is None:

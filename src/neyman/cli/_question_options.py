@@ -122,12 +122,18 @@ def _check_together(options: argparse.Namespace) -> None:
     given = {name: value for name, value in vars(options).items() if value is not None}
     spent = [f"--{name}" for name in _SPENT if name in given]
     if len(spent) > 1:
-        raise WrongUsage(f"{' and '.join(spent)} were given; write one of them")
+        raise WrongUsage(
+            f"the amount must be one option; got {' and '.join(spent)}. Write one of them"
+        )
     for first, second in (("domain", "period"), ("outside", "period")):
         if {first, second} <= given.keys():
-            raise WrongUsage(f"--{first} and --{second} were given; write one of them")
+            raise WrongUsage(
+                f"--{second} must be given without --{first}; got both. Write one of them"
+            )
     if "max_rows" in given and given.get("unit") == _ROWS:
-        raise WrongUsage("--unit rows and --max-rows were given; write one of them")
+        raise WrongUsage(
+            "--max-rows must have a --unit other than rows; got --unit rows. Write one of the two"
+        )
     if options.preview and options.output:
         raise WrongUsage("-o writes an answer, and --preview releases none; write --preview > FILE")
     if options.preview and options.csv:
@@ -232,7 +238,9 @@ def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
     for written in given:
         name, equals, listed = written.partition("=")
         if name in declared or name in unknown:
-            raise WrongUsage(f"--by {name} was given twice; write it once with all values")
+            raise WrongUsage(
+                f"--by {name} must be given once; got it twice. Write it once, with all values"
+            )
         if not equals:
             unknown.append(name)
             continue
@@ -266,8 +274,8 @@ def _bins(written: str, column: str) -> Bins:
     ends = _numbers(written, "--by")
     if len(ends) != 3 or ends[2] <= 0 or ((ends[1] - ends[0]) / ends[2]).denominator != 1:
         raise WrongUsage(
-            f"--by {column}={written} was given; write bins as LOW:HIGH:STEP, with a STEP that "
-            f"divides the distance, such as --by {column}=0:100:10"
+            f"bins must be LOW:HIGH:STEP, with a STEP that divides the distance; got --by "
+            f"{column}={written}. Write such as --by {column}=0:100:10"
         )
     lower, upper, step = ends
     return Bins.uniform(lower, upper, int((upper - lower) / step), outside="drop")
@@ -295,10 +303,11 @@ def _bounds(given: Sequence[str]) -> dict[str, Ends]:
         name, equals, ends = written.rpartition("=")
         if not equals or ends.count(":") not in (1, 2):
             raise WrongUsage(
-                f"--bounds {written} was given; write it such as --bounds minutes=0:240"
+                f"--bounds must be COLUMN=LOW:HIGH; got {written}. Write such as --bounds "
+                "minutes=0:240"
             )
         if name in found:
-            raise WrongUsage(f"--bounds {name} was given twice; write it once")
+            raise WrongUsage(f"--bounds {name} must be given once; got it twice. Write it once")
         lower, upper, *grid = _numbers(ends, "--bounds")
         found[name] = (lower, upper, grid[0]) if grid else (lower, upper)
     return found
@@ -317,7 +326,9 @@ def _domain(options: argparse.Namespace) -> Side | None:
         return None
     ends = _numbers(options.domain, "--domain")
     if len(ends) != 2:
-        raise WrongUsage(f"--domain {options.domain} was given; write it such as --domain 0:240")
+        raise WrongUsage(
+            f"--domain must be LOW:HIGH; got {options.domain}. Write such as --domain 0:240"
+        )
     return Interval(*ends, outside=options.outside or "count")
 
 
@@ -328,8 +339,8 @@ def _budget_words(written: str) -> dict[str, Fraction]:
         name, equals, value = part.strip().partition("=")
         if not equals or name not in _BUDGETS or name in found:
             raise WrongUsage(
-                f"--budget {written} was given; write it such as mu=1, rho=0.5 or "
-                "epsilon=3,delta=1e-6, each part once"
+                f"--budget must be NAME=NUMBER, each name once; got {written}. Write such as mu=1, "
+                "rho=0.5 or epsilon=3,delta=1e-6"
             )
         found[name] = positive(value, f"--budget {name}=")
     return found

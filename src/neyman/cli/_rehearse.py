@@ -56,7 +56,9 @@ def _joins(given: list[str]) -> dict[str, Path]:
                 f"--join must be NAME=PATH; got {written!r}. Write such as --join wards=wards.csv"
             )
         if name in joins:
-            raise WrongUsage(f"--join {name} was given twice; write each name once")
+            raise WrongUsage(
+                f"--join {name} must be given once; got it twice. Write each name once"
+            )
         joins[name] = Path(path)
     return joins
 

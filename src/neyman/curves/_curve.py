@@ -412,8 +412,9 @@ class Curve(Displayed, ABC):
             return value
         if not self.certified:
             raise NotCertified(
-                f"bracket=True was asked of {self}, which gives estimates only; ask without "
-                "bracket, or give its pair proved brackets (docs/contributing/curve.md)"
+                f"bracket=True must have a curve with proved brackets; got {self}, which gives "
+                "estimates only. Write bracket=False, or give its pair proved brackets "
+                "(docs/contributing/curve.md)"
             )
         lower, upper = _plain(bounds.lower), _plain(bounds.upper)
         return Answer(value, lower, upper, effort.method, answers_of(self))

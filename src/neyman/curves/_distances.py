@@ -176,8 +176,8 @@ def gaussian_report(f: TradeOff, *, slack: float = 0.0) -> GaussianReport:
     mu = f.mu(slack=slack)
     if not np.isfinite(mu):
         raise InvalidParameter(
-            f"a Gaussian was to be told of {f}, and none lies below it; name a slack, such as "
-            "gaussian_report(f, slack=1e-9)"
+            f"f must have a Gaussian curve below it; got {f}, which has none. Write a "
+            "slack, such as gaussian_report(f, slack=1e-9)"
         )
     told = gdp(mu) @ approx_dp(0, slack)
     regret = _exactly_zero(f) if told == f else _answer(_shift(f, told), f)

@@ -87,7 +87,7 @@ def likelihood_ratio_test(pair: Pair, *, size: float) -> LikelihoodRatioTest:
     """
     if not isinstance(pair, Pair):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(
-            f"a test was asked of {pair}, which is no one-way pair; write f.remove or f.add"
+            f"pair must be one direction of a guarantee; got {pair}. Write f.remove or f.add"
         )
     alpha = float(size)
     if not 0 < alpha < 1:
@@ -173,8 +173,9 @@ def errors_of_test(
     phi = [exact(x, "rejection") for x in rejection]
     if not len(rows[0]) == len(rows[1]) == len(phi):
         raise InvalidParameter(
-            f"laws on {len(rows[0])} and {len(rows[1])} outcomes and a test on {len(phi)} were "
-            "found; write one number for each outcome in all three"
+            "p, q and rejection must have the same length; got "
+            f"{len(rows[0])}, {len(rows[1])} and {len(phi)}. Write one number for each outcome in "
+            "all three"
         )
     for name, row in zip("pq", rows, strict=True):
         if any(mass < 0 for mass in row) or sum(row) != 1:

@@ -414,7 +414,7 @@ def _put_pairs(value: object, into: list[Pair]) -> None:
         into.append(value)
 
 
-def check_relation(pairs: Iterable[Pair], do: str, done: str) -> None:
+def check_relation(pairs: Iterable[Pair], done: str) -> None:
     """Refuse pairs that are proved for different neighbouring relations.
 
     Raises:
@@ -423,8 +423,8 @@ def check_relation(pairs: Iterable[Pair], do: str, done: str) -> None:
     found = sorted({pair.neighbors for pair in pairs} - {None}, key=str)
     if len(found) > 1:
         raise RelationMismatch(
-            f"pairs proved for neighbors={' and '.join(map(repr, found))} were to be {done}; "
-            f"{do} pairs that are proved for one neighbouring relation"
+            f"{done} pairs must be proved for one neighbouring relation; got neighbors="
+            f"{' and '.join(map(repr, found))}. Write pairs of one relation"
         )
 
 

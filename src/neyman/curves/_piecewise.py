@@ -86,7 +86,9 @@ def approx_dp_points(points: Iterable[tuple[Real, Real]]) -> TradeOff:
         odds = _exp_up(epsilon)
         lines += [(1 - delta, odds), ((1 - delta) / odds, 1 / odds)]
     if len(lines) == 1:
-        raise InvalidParameter("no point was found; write at least one (epsilon, delta)")
+        raise InvalidParameter(
+            "points must be at least one pair; got none. Write such as [(1, 1e-6)]"
+        )
     return _curve(_envelope(lines))
 
 
@@ -167,10 +169,14 @@ def of_curve(beta: Callable[[float], Real], *, alphas: Sequence[Real], error: Re
 
 def _knots(alpha: Sequence[Real], beta: Sequence[Real]) -> list[Knot]:
     xs, ys = [exact(a, "alpha") for a in alpha], [exact(b, "beta") for b in beta]
-    if len(xs) != len(ys) or len(xs) < 2 or (xs[0], xs[-1]) != (0, 1):
+    if len(xs) != len(ys) or len(xs) < 2:
         raise InvalidParameter(
-            f"{len(xs)} alphas and {len(ys)} betas were found; write as many of each, at least 2, "
-            "with the alphas from 0 to 1"
+            f"alpha and beta must have the same length, at least 2; got {len(xs)} and {len(ys)} "
+            "numbers. Write such as [0, 0.5, 1] and [1, 0.2, 0]"
+        )
+    if (xs[0], xs[-1]) != (0, 1):
+        raise InvalidParameter(
+            f"alpha must go from 0 to 1; got {xs[0]} to {xs[-1]}. Write such as [0, 0.5, 1]"
         )
     for k, (a, b) in enumerate(zip(xs, ys, strict=True)):
         if not 0 <= b <= 1:

@@ -49,8 +49,8 @@ class LossDistribution:
         share = np.asarray(probability, dtype=np.float64)
         if not (np.all(share > 0) and np.all(share < 1)):
             raise InvalidParameter(
-                f"a quantile at {probability!r} was asked; write probabilities strictly "
-                "between 0 and 1"
+                f"probability must be strictly between 0 and 1; got {probability!r}. Write such as "
+                "0.95"
             )
         level = np.log(share)
         low, high = np.full(share.shape, -1.0), np.full(share.shape, 1.0)
@@ -172,8 +172,8 @@ def privacy_loss(pair: Pair) -> PrivacyLoss:
     """
     if not isinstance(pair, Pair):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(
-            f"a privacy loss was asked of {pair}, which has one in each direction; write f.remove "
-            "or f.add"
+            f"pair must be one direction of a guarantee; got {pair}, which has a privacy loss in "
+            "each direction. Write f.remove or f.add"
         )
     return PrivacyLoss(pair)
 

@@ -156,8 +156,8 @@ class TradeOff(Curve):
         known = self.remove.neighbors or self.add.neighbors
         if neighbors is not None and check_neighbors(neighbors) != (known or neighbors):
             raise RelationMismatch(
-                f"neighbors={neighbors!r} was given, and the curve is proved for {known!r}; write "
-                "the relation of the curve, or leave it out"
+                f"neighbors must be the relation of the curve, {known!r}; got {neighbors!r}. Write "
+                "that relation, or leave it out"
             )
         if (neighbors or known) == "replace_one":
             return self._ask(partial(one_of, candidates=many), solver, bracket, up=True)
@@ -281,8 +281,8 @@ class TradeOff(Curve):
         found = known.get("format"), known.get("version")
         if found != (_FORMAT, _VERSION) or type(found[1]) is not int:
             raise InvalidParameter(
-                f"a record of format={found[0]!r:.80}, version={found[1]!r:.80} was found; "
-                f"this release reads format={_FORMAT!r}, version={_VERSION}"
+                f"a record must have format={_FORMAT!r} and version={_VERSION}; got "
+                f"format={found[0]!r:.80}, version={found[1]!r:.80}. Write what f.to_json() gives"
             )
         return TradeOff(pair_from_json(known.get("remove")), pair_from_json(known.get("add")))
 
@@ -428,8 +428,8 @@ def read(record: str | Mapping[str, object]) -> TradeOff:
         found = None
     if not isinstance(found, dict):
         raise InvalidParameter(
-            f"a text of {len(record)} characters was found that is no JSON object; "
-            "write what json.dumps(f.to_json()) gives"
+            f"a record must be a JSON object; got another text of {len(record)} characters. Write "
+            "what json.dumps(f.to_json()) gives"
         )
     return TradeOff.from_json(cast("dict[str, object]", found))
 
@@ -445,7 +445,7 @@ def _count(times: int) -> int:
         count = -1
     if count < 0 or isinstance(times, bool):
         raise InvalidParameter(
-            f"a power of {times!r} was asked; composition counts whole releases, so write an "
-            "int of at least 0"
+            f"the power of a guarantee must be an int of at least 0; got {times!r}. Write the "
+            "number of releases"
         )
     return count

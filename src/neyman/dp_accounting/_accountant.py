@@ -1,4 +1,4 @@
-"""An accountant that dp_accounting's calibration, and what builds on it, can be given."""
+"""The accountant for dp_accounting's calibration."""
 
 from typing import final
 
@@ -15,17 +15,16 @@ __all__ = ["NeymanAccountant"]
 class NeymanAccountant(PrivacyAccountant):
     """A `dp_accounting.PrivacyAccountant` whose state is a trade-off function.
 
-    It takes the place of `PLDAccountant` and `RdpAccountant`: `compose`, `supports`, `ledger`,
-    `get_epsilon`, `get_delta`, and `dp_accounting.calibrate_dp_mechanism(NeymanAccountant, ...)`.
-    An event that is not supported is refused by `compose` before anything is added, alone or
-    beside what was composed already.
+    It replaces `PLDAccountant` and `RdpAccountant`: `compose`, `supports`, `ledger`, `get_epsilon`,
+    `get_delta`, and `dp_accounting.calibrate_dp_mechanism(NeymanAccountant, ...)`. `compose`
+    refuses an event that is not supported, alone or with the earlier events, and then adds nothing.
 
     Args:
         neighboring_relation: a member of dp_accounting's enum.
 
-    Guarantee: that of `from_dp_event` of everything that was composed; events may be chosen
-        adaptively, but the number that is read holds for all of them only.
-    Error: epsilon and delta are upper bounds; `accountant.curve` has the brackets, and every view.
+    Guarantee: that of `from_dp_event` for all composed events together. You can choose events
+        adaptively, but each number holds for the whole sequence only.
+    Error: epsilon and delta are upper bounds; `accountant.curve` has brackets and every other view.
     Source: Zhu, Dong and Wang (2022), theorem 10.
 
     >>> from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
@@ -45,19 +44,17 @@ class NeymanAccountant(PrivacyAccountant):
 
     @property
     def curve(self) -> TradeOff:
-        """The guarantee of everything that was composed."""
+        """The guarantee of all composed events together."""
         if self._curve is None:
             self._curve = self._read(self.ledger)
         return self._curve
 
     @override
     def get_epsilon(self, target_delta: float) -> float:
-        """Return the least epsilon that is proved at this delta; infinity if none is."""
         return float(self.curve.epsilon(target_delta))
 
     @override
     def get_delta(self, target_epsilon: float) -> float:
-        """Return the least delta that is proved at this epsilon."""
         return float(self.curve.delta(target_epsilon))
 
     @override

@@ -1,4 +1,4 @@
-"""The package itself, or the extra that brings it."""
+"""The package dp_accounting, or an error that names its extra."""
 
 # pyright: reportMissingTypeStubs=false
 

@@ -1,4 +1,4 @@
-"""Guarantees written down as events of dp_accounting, where there is an event that says as much."""
+"""Guarantees as events of dp_accounting."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -30,22 +30,22 @@ _Row: TypeAlias = Callable[[Any, int], "dp_event.DpEvent | None"]
 def to_dp_event(curve: TradeOff, *, neighbors: object) -> dp_event.DpEvent:
     """Return a `dp_accounting.DpEvent` that has this guarantee.
 
-    The inverse of `from_dp_event`: `from_dp_event(to_dp_event(f, neighbors=n), neighbors=n) == f`
-    where the numbers of the event stand for f's exactly. Equal steps stay together, and several
-    Gaussians come back as the one that they compose to.
+    It is the inverse of `from_dp_event`: `from_dp_event(to_dp_event(f, neighbors=n), neighbors=n)
+    == f` if floats can write f's numbers exactly. Equal steps stay together, and several Gaussians
+    become one.
 
     Args:
-        curve: made of Gaussian, Laplace and discrete noise, (epsilon, delta), rho-zCDP, their
-            compositions and Poisson samples.
-        neighbors: what the event is read under: "add_remove" or "replace_one", or a member of
+        curve: a guarantee made of Gaussian, Laplace and discrete noise, (epsilon, delta), rho-zCDP,
+            their compositions and Poisson samples.
+        neighbors: the relation of the event: "add_remove" or "replace_one", or a member of
             dp_accounting's NeighboringRelation.
 
     Raises:
-        UnsupportedComposition: if dp_accounting has no event for a part of the curve, or the
-            installed version has none.
+        UnsupportedComposition: if dp_accounting, or its installed version, has no event for a part
+            of the curve.
 
-    Error: noise is rounded down, sensitivities and probabilities up, to decimals that a float
-        prints as: the event never has a better guarantee than the curve.
+    Error: noise is rounded down, sensitivities and probabilities up, to the decimals that a float
+        prints as. So the event never has a better guarantee than the curve.
 
     >>> from neyman.accounting import dp_sgd
     >>> event = to_dp_event(dp_sgd(2, 0.01, 1000), neighbors="add_remove")
@@ -80,7 +80,7 @@ def _several(pair: Pair, times: int, change: int) -> dp_event.DpEvent:
 
 
 def _made(name: str, *fields: object) -> dp_event.DpEvent | None:
-    """Return an event of a class that older versions of dp_accounting lack."""
+    """Return an event of a class that older versions of dp_accounting do not have."""
     kind = getattr(dp_event, name, None)
     return kind and kind(*fields)
 
@@ -112,7 +112,7 @@ def _randomized_response(pair: RandomizedResponsePair, _: int) -> dp_event.DpEve
 
 
 def _erased(pair: ErasedPair, change: int) -> dp_event.DpEvent | None:
-    """Failures by themselves, beside what cannot fail."""
+    """Return the event of failures beside a part that cannot fail."""
     core, failures = pair.core, pair.failures
     if core.kind == IdentityPair.kind and failures == ((Fraction(1), 1),):
         return dp_event.NonPrivateDpEvent()
@@ -157,7 +157,7 @@ def _gaussian_mixture(pair: GaussianMixturePair, change: int) -> dp_event.DpEven
 
 
 def _replaced_in_a_sample(pair: GaussianMixturePair) -> dp_event.DpEvent | None:
-    """Opposite records, each in the sample with the same probability."""
+    """Return the event of opposite records, each in the sample with the same probability."""
     if sorted(pair.p) != sorted(pair.q) or [mean for mean, _ in pair.q] != [0, 1]:
         return None
     noise = dp_event.GaussianDpEvent(square_roots(pair.variance)[0])

@@ -1,4 +1,4 @@
-"""Curves as releases: the coefficients are released, the function is a view of them."""
+"""Private functions: densities, survival curves, regressions and quantiles as releases."""
 
 from neyman.functional._abstract import Function, NoisyCount
 from neyman.functional._arrays import Units

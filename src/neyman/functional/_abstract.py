@@ -1,4 +1,4 @@
-"""What all released functions have in common: noisy integers and a noisy number of records."""
+"""The base of all released functions: noisy integers and a noisy number of records."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _DEVIATIONS: Final = 3.0
 
 @runtime_checkable
 class Released(Protocol):
-    """What is needed of a `Release`: the question and the columns of its answer."""
+    """The part of a `Release` that functions need: the question and the columns of its answer."""
 
     @property
     def query(self) -> Mapping[str, object]: ...
@@ -30,13 +30,13 @@ class Released(Protocol):
 
 
 def is_significant(count: float, half_width: float) -> bool:
-    """Return whether a number of records is more than noise: its whole noise interval is above 0.
+    """Return whether a number of records is more than noise: its noise interval is above 0.
 
-    The one rule for all that is read.
+    All functions use this rule.
 
     Args:
-        count: as released, in records.
-        half_width: of its noise interval, at the confidence of the release.
+        count: the released number of records.
+        half_width: half the length of its noise interval, at the confidence of the release.
     """
     return count > half_width
 
@@ -47,8 +47,8 @@ class NoisyCount:
     """A released number of records.
 
     Attributes:
-        count: in records.
-        stddev: of its noise; 0 where the number is public.
+        count: the number of records.
+        stddev: standard deviation of its noise; 0 if the number is public.
     """
 
     count: float
@@ -56,29 +56,29 @@ class NoisyCount:
 
     @property
     def exceeds_noise(self) -> bool:
-        """Whether it is more than three standard deviations of its noise."""
+        """Whether the number is more than three standard deviations of its noise."""
         return self.count > _DEVIATIONS * self.stddev
 
     def half_width(self, confidence: float) -> float:
-        """Return half of its noise interval, in records; of Gaussian noise."""
+        """Return half the length of its noise interval, in records, for Gaussian noise."""
         return NormalDist().inv_cdf((1 + confidence) / 2) * self.stddev
 
     def is_significant(self, confidence: float) -> bool:
-        """Return whether it is more than noise.
+        """Return whether the number is more than noise.
 
-        Error: it is of no records with probability (1 - confidence) / 2.
+        Error: if there are no records, the answer is True with probability (1 - confidence) / 2.
         """
         return is_significant(self.count, self.half_width(confidence))
 
 
 class Function(Displayed, ABC):
-    """A private function, released: evaluated, stored and passed on as often as one likes.
+    """A released private function; evaluate, store and share it as often as you like.
 
-    Everything that it does is post-processing of public integers, and free.
+    Everything that it does is post-processing of public integers, so it costs no budget.
 
     Attributes:
-        kind: what it is, in its record.
-        statistics: the questions whose releases it is made of.
+        kind: its name in records.
+        statistics: the questions whose releases give such a function.
     """
 
     __slots__ = ()
@@ -89,35 +89,38 @@ class Function(Displayed, ABC):
     @classmethod
     @abstractmethod
     def of_release(cls, release: Released) -> Self:
-        """Make it of a release of one of its statistics.
+        """Return the function of a release of one of its statistics.
 
         Raises:
-            InvalidParameter, KeyError, TypeError, ValueError, IndexError: if it is none.
+            InvalidParameter, KeyError, TypeError, ValueError, IndexError: if the release is of
+            another
+                kind.
         """
 
     @classmethod
     @abstractmethod
     def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Rebuild it from what `to_json` returned.
+        """Return the function that `to_json` wrote.
 
         Raises:
-            InvalidParameter, KeyError, TypeError, ValueError: if it is no such record.
+            InvalidParameter, KeyError, TypeError, ValueError: if the record is of another kind.
         """
 
     @abstractmethod
     def __call__(self, x: npt.ArrayLike) -> Array:
-        """Return its value at each x. The same point gives the same bits."""
+        """Return the value at each x. Equal points give equal bits."""
 
     @property
     def noisy_count(self) -> NoisyCount | None:
-        """The released number of its records; None of what is made of no such number."""
+        """The released number of records; None if the release has no such number."""
         return None
 
     def require_records(self, confidence: float) -> None:
-        """Refuse a function of noise alone, which would read like any other.
+        """Refuse a function that may be noise alone, because it looks like any other.
 
         Args:
-            confidence: of the noise interval of the number of records, that of the release.
+            confidence: confidence of the noise interval of the number of records, that of the
+                release.
 
         Raises:
             InvalidParameter: if the released number of records may be noise alone.
@@ -134,17 +137,17 @@ class Function(Displayed, ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able: FORMAT, a version and the kind among it."""
+        """Return the whole function for JSON, with FORMAT, a version and the kind."""
 
 
 class Noisy(NamedTuple):
-    """What every function made of coefficients keeps of its release.
+    """The part of a release that functions made of coefficients keep.
 
     Attributes:
-        integers: as released.
-        stddev: of the noise on each.
-        records: n where it is public, else None.
-        unit_records: most records of one unit, r.
+        integers: the released integers.
+        stddev: standard deviation of the noise on each integer.
+        records: n if it is public, else None.
+        unit_records: r, the most records of one unit.
     """
 
     integers: tuple[int, ...]
@@ -154,7 +157,7 @@ class Noisy(NamedTuple):
 
     @classmethod
     def of_release(cls, release: Released) -> Self:
-        """Read the columns of a release."""
+        """Return the columns of a release."""
         columns = release.columns
         return cls(
             tuple(cast("Sequence[int]", columns["coefficient"])),
@@ -165,7 +168,7 @@ class Noisy(NamedTuple):
 
     @classmethod
     def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Read what `record` wrote, bit by bit."""
+        """Return what `record` wrote, bit for bit."""
         return cls(
             tuple(cast("list[int]", record["integers"])),
             float.fromhex(str(record["stddev"])),
@@ -174,7 +177,7 @@ class Noisy(NamedTuple):
         )
 
     def record(self) -> dict[str, object]:
-        """Return the part of a function's record, JSON-able."""
+        """Return this part of a function's record, for JSON."""
         return {
             "records": self.records,
             "unit_records": self.unit_records,
@@ -183,7 +186,7 @@ class Noisy(NamedTuple):
         }
 
     def fits(self, size: int, *, counted: bool) -> bool:
-        """Return whether they are those of a density of so many integers."""
+        """Return whether these can be the integers of a density with this many coefficients."""
         number = 1 if self.records is None else self.records
         whole = (*self.integers, number)
         # By functions of the interpreter: there can be a million integers.

@@ -1,4 +1,4 @@
-"""What a session answers with: a release, and the function that was made of it."""
+"""The answer of a session: a release and its function."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -9,24 +9,24 @@ __all__ = ["Answer", "found_in", "release_of"]
 
 @runtime_checkable
 class Answer(Protocol):
-    """A release beside its function, or beside its functions by group."""
+    """A release with its function, or with its functions by group."""
 
     @property
     def release(self) -> Released:
-        """What was released."""
+        """The release."""
         ...
 
     @property
     def found(self) -> Any:
-        """What `function` or `functions` makes of it; of one group the function of that group."""
+        """The result of `function` or `functions`; for one group, the function of that group."""
         ...
 
 
 def found_in(given: object) -> Any:
-    """Return the function or functions of an answer; anything else as it is."""
+    """Return the function or functions of an answer, and any other object unchanged."""
     return given.found if isinstance(given, Answer) else given
 
 
 def release_of(given: Released | Answer) -> Released:
-    """Return the release of an answer; a release as it is."""
+    """Return the release of an answer, and a release unchanged."""
     return given.release if isinstance(given, Answer) else given

@@ -1,4 +1,4 @@
-"""What a caller or a record writes, checked: numbers and levels."""
+"""Checks of arguments and records: numbers and levels."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import given, got
+from neyman.arguments import got
 from neyman.errors import InvalidParameter
 from neyman.numerics import Array, Real, exact, rational
 
@@ -15,11 +15,11 @@ __all__ = ["check_level", "each", "number", "numbers"]
 
 
 def numbers(name: str, value: npt.ArrayLike) -> Array:
-    """Return a number, or an array of numbers, as doubles of its shape; infinite ones too.
+    """Return a number or an array of numbers as doubles; infinite numbers are allowed.
 
     Raises:
-        InvalidParameter: if it is text, dates, complex, of truth values or of unlike lengths, or
-            a NaN is in it.
+        InvalidParameter: if the value has text, dates, complex numbers, booleans, rows of different
+            lengths, or NaN.
     """
     array = None
     try:
@@ -30,31 +30,31 @@ def numbers(name: str, value: npt.ArrayLike) -> Array:
         array = None
     if array is None:
         raise InvalidParameter(
-            f"{given(name, value)} of type {type(value).__name__} is no array of numbers; write a "
-            "number, or numbers"
+            f"{name} must be a number or an array of numbers; got {got(value)}. Write a number, or "
+            "numbers"
         )
     if np.isnan(array).any():
-        raise InvalidParameter(f"{name} holds NaN or None; write numbers")
+        raise InvalidParameter(f"{name} must have numbers only; got NaN or None. Write numbers")
     return array
 
 
 def check_level(level: object) -> float:
-    """Return the level of a band.
+    """Return the level of a band, checked.
 
     Raises:
-        InvalidParameter: if it is no number in (0, 1).
+        InvalidParameter: if it is not a number in (0, 1).
     """
     share = float(exact(level, "level"))
     if not 0 < share < 1:
-        raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
+        raise InvalidParameter(f"level must be in (0, 1); got {level!r}. Write such as 0.95")
     return share
 
 
 def each(name: str, value: object, axes: int) -> tuple[Fraction, ...]:
-    """Return one exact number for each of so many axes; of one axis the number may stand alone.
+    """Return one exact number for each axis; for one axis, the value can be a plain number.
 
     Raises:
-        InvalidParameter: if there are not as many, or one is no finite number.
+        InvalidParameter: if there are more or fewer numbers, or one is not finite.
     """
     alone = () if axes > 1 else (cast("Real", value),)
     found = cast("Sequence[Real]", value) if isinstance(value, tuple | list) else alone
@@ -67,10 +67,10 @@ def each(name: str, value: object, axes: int) -> tuple[Fraction, ...]:
 
 
 def number(value: object) -> Fraction:
-    """Return the rational that a record writes as a decimal or as a ratio.
+    """Return the rational number of a text in a record: a decimal or a ratio.
 
     Raises:
-        ValueError: if it is no such text, not finite, or too long.
+        ValueError: if the value is not such a text, not finite, or too long.
     """
     found = rational(value)
     if found is None:

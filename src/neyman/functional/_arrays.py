@@ -1,6 +1,6 @@
-"""Private arrays: taken by class, dtype and public shape, and counted at public nodes.
+"""Private arrays, checked by class, dtype and public shape, and counted at public nodes.
 
-No value decides whether an error is raised, for a record that decides is seen.
+No value decides whether an error is raised, because everybody sees errors.
 """
 
 from collections.abc import Sequence
@@ -36,25 +36,26 @@ _MOST_OF_A_UNIT: Final = 1000
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """The unit of each value; of one unit the first values count, in the order of the array.
+    """The privacy unit of each value; the first `max_values` values of a unit count.
 
     >>> Units(np.array(["a", "b", "a", "a"]), max_values=2).kept(np.array([5.0, 6.0, 7.0, 8.0]))
     array([5., 6., 7.])
 
     Attributes:
-        ids: private, one for each value, a NumPy array of integers or fixed-width text.
-        max_values: the most that count of one unit; declared without looking at the ids.
+        ids: private, one id for each value, a NumPy array of integers or fixed-width text.
+        max_values: the contribution limit, the most values of one unit that count, in the order of
+            the array. Choose it without looking at the ids.
     """
 
     ids: npt.NDArray[np.generic] = field(repr=False)
     max_values: int
 
     def __post_init__(self) -> None:
-        """Refuse what could depend on the ids themselves.
+        """Check the fields by types alone, because the ids are private.
 
         Raises:
-            InvalidParameter: if the ids are no NumPy array of integers or fixed-width text, or
-                max_values is no whole number in [1, 1000].
+            InvalidParameter: if the ids are not a NumPy array of integers or fixed-width text, or
+                max_values is not a whole number in [1, 1000].
         """
         if type(self.ids) not in (np.ndarray, np.memmap) or self.ids.dtype.kind not in "iuSU":
             raise InvalidParameter(
@@ -66,7 +67,7 @@ class Units:
         )
 
     def kept(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-        """Return the values that count; those of one unit do not depend on any other unit."""
+        """Return the values that count; those of one unit do not depend on other units."""
         order = np.argsort(self.ids, axis=None, kind="stable")
         ids = self.ids.reshape(-1)[order]
         place = np.arange(ids.size)
@@ -79,15 +80,15 @@ class Units:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ArrayRecords:
-    """A `Countable`: one or more columns of one length, each an array of real numbers.
+    """A `Countable` of one or more columns of the same length, each an array of real numbers.
 
     Attributes:
-        columns: private, shape (n,) each.
-        name: stands for them in the ledger.
-        unit: who is protected, in words.
+        columns: the private arrays, shape (n,) each.
+        name: the name of the dataset in the ledger.
+        unit: the privacy unit in words.
         neighbors: the neighbouring relation.
-        units: whose each record is, where one unit can have several; under add_remove only.
-        names: what the caller calls the columns.
+        units: the unit of each record, if one unit can have several; under add_remove only.
+        names: the caller's names of the columns.
     """
 
     columns: tuple[npt.NDArray[np.generic], ...] = field(repr=False)
@@ -106,11 +107,11 @@ class ArrayRecords:
         neighbors: Neighbors,
         units: Units | None = None,
     ) -> Self:
-        """Take arrays, and what the caller calls them, by types and shapes alone.
+        """Return records of named arrays, checked by types and shapes alone.
 
         Raises:
-            InvalidParameter: if an array is none of NumPy's, is not of real numbers, holds more
-                than 2^36, or is empty under replace_one; or if the ids do not go with them.
+            InvalidParameter: if an array is not a NumPy array of real numbers, has more than 2^36
+                of them, or is empty under replace_one; or if the ids do not fit the arrays.
         """
         check_neighbors(neighbors)
         arrays = tuple(one_column(column, called) for called, column in columns)
@@ -123,76 +124,76 @@ class ArrayRecords:
 
     @property
     def source(self) -> str:
-        """Name and types."""
+        """The name and the types."""
         return source(self.name, *self.columns)
 
     @property
     def records(self) -> int | None:
-        """The length under replace_one."""
+        """The number of records under replace_one."""
         return public_number(self.columns[0], self.neighbors)
 
     @property
     def whole(self) -> tuple[bool, ...]:
-        """Whether the type of each array is of integers."""
+        """Whether the dtype of each array is integer."""
         return tuple(np.issubdtype(column.dtype, np.integer) for column in self.columns)
 
     @property
     def groups(self) -> int:
-        """One of all."""
+        """The number of groups: one."""
         return 1
 
     @property
     def keys(self) -> Columns:
-        """None."""
+        """The key columns: none."""
         return {}
 
     @property
     def unit_records(self) -> int:
-        """The most values that count of one unit."""
+        """The most values of one unit that count."""
         return 1 if self.units is None else self.units.max_values
 
     def bound(self, one: Sensitivity) -> Sensitivity:
-        """Multiply by the most values that count of one unit."""
+        """Return the sensitivity times the most values of one unit that count."""
         return one if self.units is None else one.of_many(self.units.max_values)
 
     def describe(self) -> dict[str, object]:
-        """Return the most values that count of one unit."""
+        """Return the contribution limit for the public record."""
         return {"max_values": None if self.units is None else self.units.max_values}
 
     def like(self, public: object) -> tuple[Countable, int, bool]:  # noqa: ARG002
-        """Refuse: a public table stands for a table."""
+        """Refuse, because a public table can only imitate a table."""
         raise InvalidParameter(
             "like= needs a question of a table; this one is of an array. Open the records with "
             "open_table(...) and ask publish.density or the like of the table, or write spread="
         )
 
     def companion(self, axes: Sequence[Nodes], *, ends: bool) -> None:  # noqa: ARG002
-        """None: of arrays nothing is told."""
+        """Return None: arrays have no companion."""
         return
 
     def counter(self, axes: Sequence[Nodes]) -> Counter:
-        """Return what counts them."""
+        """Return the function that counts the records at these nodes."""
         most = None if self.units is None else self.units.max_values
         return Counter(digest(axes, most), lambda: histogram(axes, self.kept()))
 
     def kept(self) -> list[npt.NDArray[np.generic]]:
-        """Return the values that count of each column; private."""
+        """Return the values of each column that count; private."""
         # Side by side and not stacked: columns have types of their own.
         return [c if self.units is None else self.units.kept(c) for c in self.columns]
 
 
 def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[np.generic]:
-    """Take an array by its dtype alone: no value decides whether an error is raised.
+    """Check an array by its dtype alone: no value decides whether an error is raised.
 
-    The dtype of a list, or of a nullable column, depends on the values in it.
+    Lists and nullable columns are refused, because their dtype depends on their values.
 
     Raises:
-        InvalidParameter: if it is none of NumPy's own, or not of real numbers.
+        InvalidParameter: if it is not a plain NumPy array of real numbers.
     """
     if type(values) not in (np.ndarray, np.memmap):
         raise InvalidParameter(
-            f"{name} must be a NumPy array, because the number type of a {type(values).__name__} "
-            f"can depend on the values; write {_instead(values, name)}"
+            f"{name} must be a NumPy array; got a {type(values).__name__}, whose number type can "
+            f"depend on the values. Write {_instead(values, name)}"
         )
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > 8:
         raise InvalidParameter(
@@ -205,11 +206,11 @@ def real(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[n
 
 
 def one_column(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDArray[np.generic]:
-    """Take one value a record, shape (n,) or (n, 1).
+    """Return one value per record, from shape (n,) or (n, 1).
 
     Raises:
-        InvalidParameter: if it is no array of real numbers, or of several columns: a row may be all
-            of one unit, whose values would each be protected alone.
+        InvalidParameter: if it is not an array of real numbers, or has several columns: a row may
+            belong to one unit, and each value would be protected separately.
     """
     array = real(values, name)
     if array.ndim > 1 and array.shape[1:] != (1,) * (array.ndim - 1):
@@ -222,7 +223,7 @@ def one_column(values: npt.NDArray[np.generic], name: str = "values") -> npt.NDA
 
 
 def _instead(values: object, name: str) -> str:
-    """Return what to write for a list, a masked array, a data frame or one of its columns."""
+    """Return a correct argument in place of a list, masked array, data frame or column."""
     if isinstance(values, np.ma.MaskedArray):
         return f"{name}.filled(np.nan), or what it hides comes back"
     kinds = {type(values).__name__, type(values).__module__.split(".", maxsplit=1)[0]}
@@ -237,11 +238,11 @@ def _instead(values: object, name: str) -> str:
 def rows(
     values: npt.NDArray[np.generic], width: int, name: str = "values"
 ) -> npt.NDArray[np.generic]:
-    """Take an array of one row a record, shape (n, width); (n,) for a width of 1.
+    """Return an array with one row per record, shape (n, width); it can be (n,) for width 1.
 
     Raises:
-        InvalidParameter: if it is no array of real numbers, or of another shape. The message
-            says no size: that of an array turned round is n, which can be private.
+        InvalidParameter: if it is not an array of real numbers, or has another shape. The message
+            has no size, because the size of a transposed array is n, which can be private.
     """
     array = real(values, name)
     array = array[:, None] if array.ndim == 1 else array
@@ -254,15 +255,15 @@ def rows(
 
 
 def records_of(values: npt.NDArray[np.generic], width: int) -> npt.NDArray[np.generic]:
-    """Take one record a row, shape (n, width); for a width of 1 also (n,)."""
+    """Return one record per row, shape (n, width), also from shape (n,) for width 1."""
     return one_column(values)[:, None] if width == 1 else rows(values, width)
 
 
 def public_number(array: npt.NDArray[np.generic], neighbors: Neighbors) -> int | None:
-    """Return the number of records where it is public, under replace_one, else None.
+    """Return the number of records if it is public, under replace_one; else None.
 
     Raises:
-        InvalidParameter: if it is public and 0.
+        InvalidParameter: if the public number is 0.
     """
     if neighbors == "add_remove":
         return None
@@ -275,10 +276,10 @@ def public_number(array: npt.NDArray[np.generic], neighbors: Neighbors) -> int |
 
 
 def source(name: str, *arrays: npt.NDArray[np.generic]) -> str:
-    """Return what stands for the arrays in the ledger: the name and their dtypes.
+    """Return the name of the dataset in the ledger: the given name and the dtypes.
 
     Raises:
-        InvalidParameter: if the name is no text, empty, too long, or not printable.
+        InvalidParameter: if the name is not text, empty, too long, or not printable.
     """
     check_name("name", name)
     return ":".join(["array", name, *(str(array.dtype) for array in arrays)])
@@ -290,7 +291,8 @@ def _check_units(units: Units | None, values: npt.NDArray[np.generic], *, counte
     check_type("units", units, Units, "Units(ids, max_values=...)")
     if units.ids.size != values.size:
         raise InvalidParameter(
-            "there are not as many ids in units as values; write one id for each value"
+            "units must have an id for each value; got another number of ids. Write one for each "
+            "value"
         )
     if not counted:
         raise InvalidParameter(

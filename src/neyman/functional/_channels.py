@@ -1,4 +1,4 @@
-"""Sums on several bases, side by side: answered as columns, and kept as a function of them."""
+"""Sums on several bases together: their columns, and the function of them."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ __all__ = ["ChannelReading", "Channels", "ReleasedChannels"]
 
 @runtime_checkable
 class Channels(Protocol):
-    """What several sums are of."""
+    """The channels of a release: several bases and their order."""
 
     @property
     def counted(self) -> bool:
@@ -26,11 +26,11 @@ class Channels(Protocol):
 
     @property
     def size(self) -> int:
-        """How many integers are released, of all together."""
+        """The number of released integers of all channels."""
         ...
 
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
         ...
 
 
@@ -42,11 +42,11 @@ class ReleasedChannels(Function, Generic[_Channels]):
     """A function of several noisy sums. Everything in it is post-processing of the integers.
 
     Attributes:
-        channels: what the integers are coefficients of.
-        integers: as released, those of the first channel first.
-        stddev: of the noise on each.
-        records: n where it is public, else None.
-        unit_records: most records of one unit, r.
+        channels: the bases of the integers.
+        integers: the released integers, in the order of the channels.
+        stddev: standard deviation of the noise on each integer.
+        records: n if it is public, else None.
+        unit_records: r, the most records of one unit.
     """
 
     version: ClassVar[int]
@@ -60,7 +60,7 @@ class ReleasedChannels(Function, Generic[_Channels]):
     @classmethod
     @abstractmethod
     def channels_of(cls, record: Mapping[str, object]) -> _Channels:
-        """Rebuild the channels from what their `record` returned."""
+        """Return the channels that `record` wrote."""
 
     @classmethod
     @override
@@ -75,7 +75,7 @@ class ReleasedChannels(Function, Generic[_Channels]):
         return cls(cls.channels_of(channels), *Noisy.of_record(record))
 
     def __post_init__(self) -> None:
-        """Refuse what does not fit together.
+        """Check that the fields fit together.
 
         Raises:
             InvalidParameter: if the integers are not those of the channels.
@@ -107,22 +107,22 @@ class ReleasedChannels(Function, Generic[_Channels]):
 @final
 @dataclass(frozen=True, slots=True)
 class ChannelReading:
-    """The noisy integers as they are, each by its channel, frequency and part, group by group.
+    """The columns of a release of channels: channel, frequency, part and noisy integer.
 
     Attributes:
-        channels: name and basis of each, in the order of the integers.
+        channels: the name and the basis of each, in the order of the integers.
     """
 
     channels: tuple[tuple[str, AbstractBasis], ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What its columns are called."""
+        """The names of its columns."""
         return "channel", *CoefficientReading(self.channels[0][1]).names
 
     @property
     def rows(self) -> int:
-        """One for each integer of a group."""
+        """The number of rows of a group: one for each integer."""
         return sum(basis.size for _, basis in self.channels)
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:

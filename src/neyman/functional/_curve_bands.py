@@ -1,4 +1,4 @@
-"""The bands of a released curve as pictures and pages show them. Post-processing, free."""
+"""The bands of a released curve for pictures and pages. Post-processing, so free."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -18,12 +18,12 @@ _MOST_KEPT: Final = 64
 
 
 class Bands(NamedTuple):
-    """A curve with its bands, each simultaneous: over the whole curve at once, an estimate.
+    """A curve with its bands; each holds for the whole curve at once, and is an estimate.
 
     Attributes:
-        noise: for the curve of these records without noise.
-        total: with the drawing of independent records as well, for the population.
-        fit: the reading that a regression was drawn by.
+        noise: the band for the curve of these records without noise.
+        total: the band for the population, with the sampling error of independent records.
+        fit: the fit of a regression.
     """
 
     noise: Band
@@ -33,13 +33,13 @@ class Bands(NamedTuple):
 
 @lru_cache(maxsize=_MOST_KEPT)
 def bands_of(curve: SurvivalCurve | RegressionCurve, level: float) -> Bands:
-    """Return the bands of a curve from 100 simulated releases, the same each time.
+    """Return the bands of a curve from 100 simulated releases; the result is always the same.
 
-    A regression is read by `gaussian_process`.
+    For a regression the curve is `gaussian_process()`.
 
     Args:
-        curve: released.
-        level: that each band covers the whole curve with.
+        curve: a released curve.
+        level: the probability that a band covers the whole curve.
 
     Raises:
         InvalidParameter: if its noise hides the curve.
@@ -54,8 +54,8 @@ def bands_of(curve: SurvivalCurve | RegressionCurve, level: float) -> Bands:
 
 
 def independent_records(query: Mapping[str, object]) -> bool:
-    """Return whether no unit has more than one record in the answer to a question.
+    """Return whether each unit has at most one record in the answer to a question.
 
-    Where one may have several, records are not independent, and no band for them is shown.
+    Otherwise records are not independent, and pages show no band for the population.
     """
     return query.get("unit_records") == 1

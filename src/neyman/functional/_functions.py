@@ -1,4 +1,4 @@
-"""Released functions of many groups, by key."""
+"""Released functions of several groups, by key."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,12 +26,12 @@ _SHOWN: Final = 20
 class Functions(Displayed, Mapping[Key, _Kind_co], Generic[_Kind_co]):
     """A function for each group: a mapping from tuples of keys, in the order of the release.
 
-    A group without records has a function as well, of noise alone, which refuses to be read where
-    its number of records is not positive.
+    A group without records also has a function, of noise alone. It raises an error if its released
+    number of records is not positive.
 
     Attributes:
-        columns: what the parts of a key are of.
-        by_key: the functions.
+        columns: the names of the key columns.
+        by_key: the functions by key.
     """
 
     kind = "functions"
@@ -72,11 +72,11 @@ class Functions(Displayed, Mapping[Key, _Kind_co], Generic[_Kind_co]):
         return "\n".join(lines)
 
     def map(self, change: Callable[[_Kind_co], _Other]) -> "Functions[_Other]":
-        """Return what a function makes of each of them, such as one that smooths."""
+        """Return the result of `change` for each function, such as a smoothed one."""
         return Functions(self.columns, {key: change(f) for key, f in self.by_key.items()})
 
     def to_json(self) -> dict[str, object]:
-        """Return everything, JSON-able; `read_functions` gives the same back, bit by bit."""
+        """Return all functions for JSON; `read_functions` returns the same, bit for bit."""
         return {
             "format": FORMAT,
             "version": _VERSION,
@@ -90,10 +90,10 @@ class Functions(Displayed, Mapping[Key, _Kind_co], Generic[_Kind_co]):
     def of_record(
         record: Mapping[str, object], read: Callable[[Mapping[str, object]], Function]
     ) -> "Functions[Function]":
-        """Rebuild them, each by `read`.
+        """Return the functions of a record; `read` gives each one.
 
         Raises:
-            InvalidParameter, KeyError, TypeError, ValueError: if it is no such record.
+            InvalidParameter, KeyError, TypeError, ValueError: if the record is malformed.
         """
         keys = [tuple(key) for key in cast("list[list[str | int | bool]]", record["keys"])]
         records = cast("list[Mapping[str, object]]", record["functions"])
@@ -104,17 +104,17 @@ class Functions(Displayed, Mapping[Key, _Kind_co], Generic[_Kind_co]):
 @final
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The rows of a release that are of one group."""
+    """The rows of a release for one group."""
 
     query: Mapping[str, object]
     columns: Mapping[str, Sequence[object]]
 
 
 def parts_of(release: Released) -> tuple[tuple[str, ...], dict[Key, Part]]:
-    """Return the key columns, and the rows of each group; groups are of equally many rows.
+    """Return the key columns, and the rows of each group; all groups have the same number of rows.
 
     Raises:
-        KeyError, TypeError, ValueError: if the release is of no groups.
+        KeyError, TypeError, ValueError: if the release has no groups.
     """
     described = cast("Mapping[str, object]", release.query["keys"])
     names = tuple(cast("list[str]", described["columns"]))

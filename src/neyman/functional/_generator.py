@@ -1,4 +1,4 @@
-"""What simulations ask of a generator of random numbers."""
+"""The generator of random numbers that simulations use."""
 
 from typing import Protocol, runtime_checkable
 
@@ -26,23 +26,22 @@ class Generator(Protocol):
         ...
 
     def multinomial(self, n: int, pvals: Array) -> npt.NDArray[np.int64]:
-        """Return how many of n fall to each of the shares."""
+        """Return the number of n draws that fall on each of the shares."""
         ...
 
 
 def check_generator(generator: object) -> None:
-    """Refuse what draws nothing.
+    """Check that an object is a generator.
 
     Raises:
-        InvalidParameter: if it is something else.
+        InvalidParameter: if it is not.
     """
     check_type("generator", generator, Generator, "a NumPy Generator, such as default_rng(1)")
 
 
 def public_generator() -> Generator:
-    """Return the generator of pictures and pages, of a fixed seed: the same bands each time.
+    """Return the generator of pictures and pages, with a fixed seed: bands are always the same.
 
-    What is drawn with it simulates releases of what is released already. It hides nothing, so
-    everybody may know the seed.
+    It simulates releases of values that are already public, so the seed can be public too.
     """
     return np.random.default_rng(_SEED)

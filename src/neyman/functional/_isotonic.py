@@ -1,4 +1,4 @@
-"""The nearest vector that rises, or falls."""
+"""The nearest monotone vector."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["isotonic"]
 
 
 def isotonic(values: Array, weights: Array | None = None, *, increasing: bool = True) -> Array:
-    """Return the vector without a step down, or up, of least weighted squared distance to values.
+    """Return the non-decreasing (or non-increasing) vector nearest to values in weighted squares.
 
     Source: Barlow, Bartholomew, Bremner and Brunk, *Statistical Inference under Order
         Restrictions*, 1972.

@@ -1,4 +1,4 @@
-"""A question of whatever can be counted at public nodes, and previews of it."""
+"""Questions about records that can be counted at public nodes, and their previews."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ _DIGITS: Final = 12
 
 
 class NamedReading(Reading, Protocol):
-    """A reading that says what its columns are called, and how many rows it has a group."""
+    """A reading with the names of its columns and the number of rows of a group."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -63,20 +63,20 @@ def question_of(
     """Return the question, not yet computed.
 
     Args:
-        records: private; they say who is protected and how much of one unit counts.
-        declared: the statistic, its rules and what was declared: the public record, JSON-able.
-        rule: what makes integers of counts; all that it holds tells this question from others.
-        axes: of the places that records are counted at.
-        one: how far one record moves the integers.
-        size: how many integers, of each group.
-        reading: how they are read.
-        sums: from counts, shape (groups, places), to integers, shape (groups, size).
-        ends: whether a value that is moved to the end of an axis counts otherwise than it is.
-        adaptive: the rounds in which sums of the integers are asked for, where there are such.
+        records: private; they know the privacy unit and the contribution limit.
+        declared: the public record for JSON: the statistic, its rules and its arguments.
+        rule: the map from counts to integers; its fields distinguish this question from others.
+        axes: the axes of the places at which records are counted.
+        one: the sensitivity of the integers to one record.
+        size: the number of integers of each group.
+        reading: the columns of the answer.
+        sums: the map from counts, shape (groups, places), to integers, shape (groups, size).
+        ends: whether a value that is moved to the end of an axis changes the answer.
+        adaptive: the rounds of an adaptive question; None for others.
 
     Raises:
         InvalidParameter: if there are more than 2^24 integers.
-        InvalidTable: if a key column is called like one of the answer.
+        InvalidTable: if a key column has the name of a column of the answer.
     """
     groups = records.groups
     if size * groups > _MOST_INTEGERS:
@@ -118,13 +118,13 @@ def question_of(
 @final
 @dataclass(frozen=True, slots=True)
 class ImaginedCounts:
-    """Records that stand for those of a question that counts at public nodes.
+    """Imagined records of a question that counts at public nodes, for previews.
 
     Attributes:
-        records: the private ones, which are not counted.
-        axes: of the places.
-        size: how many integers one group has.
-        sums: from counts, shape (1, places), to integers, shape (1, size).
+        records: the private records, which are not counted.
+        axes: the axes of the places.
+        size: the number of integers of a group.
+        sums: the map from counts, shape (1, places), to integers, shape (1, size).
     """
 
     records: Countable = field(repr=False)
@@ -134,11 +134,11 @@ class ImaginedCounts:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the numbers of a record are called."""
+        """The names of the numbers of a record."""
         return self.records.names
 
     def made_up(self, spreads: Spreads) -> MadeUp:
-        """Divide records over the places; the numbers of one are independent of each other."""
+        """Divide records over the places; the numbers of a record are independent."""
         places = math.prod(axis.number for axis in self.axes)
         guessed = [
             Between.of(name, *axis.spread(*spreads[name]), axis.start, axis.end)
@@ -156,7 +156,7 @@ class ImaginedCounts:
         )
 
     def counted(self, public: object) -> Counted:
-        """Count public records: of one number their quantiles are kept, of several the sums."""
+        """Count public records: keep the quantiles of one number, or the sums of several."""
         alike, rows, limited = self.records.like(public)
         counts = alike.counter(self.axes).count().reshape(alike.groups, -1)
         together = counts.sum(axis=0)
@@ -174,7 +174,7 @@ class ImaginedCounts:
         )
 
     def shaped(self, shape: Shape) -> Array:
-        """Return what one record adds on average."""
+        """Return the average contribution of one record."""
         last = math.prod(axis.number for axis in self.axes) - 1
         if "nodes" in shape:
             nodes = np.array(shape["nodes"])
@@ -210,7 +210,7 @@ class ImaginedCounts:
 
 
 def _at_nodes(law: Between, axis: Nodes) -> Array:
-    """Return the share of values at each node; what is beyond the outermost is at them."""
+    """Return the share of values at each node; values beyond the outermost nodes count there."""
     places = np.arange(1, axis.inside, dtype=np.float64) - 0.5
     below = law.below(np.float64(axis.step / (axis.end - axis.start)) * places)
     found = np.diff(np.concatenate([np.zeros(1), below, np.ones(1)]))
@@ -218,7 +218,7 @@ def _at_nodes(law: Between, axis: Nodes) -> Array:
 
 
 def _quantiles(counts: IntArray) -> IntArray:
-    """Return the node that each share of the records, 0, 1/200, ..., 1, is at or below."""
+    """Return the nodes of the quantiles 0, 1/200, ..., 1 of the records."""
     reached = np.asarray(np.cumsum(counts), dtype=np.int64)
     ranks = np.maximum(np.arange(_QUANTILES + 1) * (reached[-1] / _QUANTILES), 0.5)
     found = np.asarray(np.searchsorted(reached, ranks), dtype=np.int64)
@@ -226,7 +226,7 @@ def _quantiles(counts: IntArray) -> IntArray:
 
 
 def _counts(nodes: IntArray, places: int) -> IntArray:
-    """Return counts with these quantiles: evenly between two of them, heaped where they are one."""
+    """Return counts with these quantiles: uniform between two of them, heaped if they are equal."""
     counts = np.zeros(places)
     each = _RECORDS / _QUANTILES
     for low, high in zip(nodes[:-1].tolist(), nodes[1:].tolist(), strict=True):

@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from neyman.arguments import check_type, given
+from neyman.arguments import check_type, got
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import Function, Released
 from neyman.functional._answers import Answer, found_in, release_of
@@ -64,14 +64,14 @@ def function(release: Released | Answer) -> Function: ...
 @overload
 def function(release: Released | Answer, kind: type[_Kind]) -> _Kind: ...
 def function(release: Released | Answer, kind: type[Function] = Function) -> Function:
-    """Make a function of a release of any question of `functional`.
+    """Return the function of a release of any question of `functional`.
 
     Args:
-        release: what the door returned, or what a session answered.
-        kind: the class that is expected, for type checkers and for clear errors; any by default.
+        release: a release, or the answer of a session.
+        kind: the expected class, for type checkers and clear errors; any class by default.
 
     Raises:
-        InvalidParameter: if it is a release of something else, or of several groups.
+        InvalidParameter: if the release is of another question, or has several groups.
     """
     if isinstance(release, Answer) and isinstance(release.found, Function):
         return _expected(release.found, kind)
@@ -90,17 +90,17 @@ def functions(release: Released | Answer) -> Functions[Function]: ...
 @overload
 def functions(release: Released | Answer, kind: type[_Kind]) -> Functions[_Kind]: ...
 def functions(release: Released | Answer, kind: type[Function] = Function) -> Functions[Function]:
-    """Make a function for each group of a release that was asked with `by`.
+    """Return the functions of a release with `by`, one for each group.
 
     Args:
-        release: what the door returned, or what a session answered.
-        kind: the class that is expected, for type checkers and for clear errors; any by default.
+        release: a release, or the answer of a session.
+        kind: the expected class, for type checkers and clear errors; any class by default.
 
     Returns:
-        A mapping from tuples of keys, dates as ISO text.
+        A mapping from tuples of keys; dates are ISO text.
 
     Raises:
-        InvalidParameter: if it is a release of something else, or not by group.
+        InvalidParameter: if the release is of another question, or has no groups.
     """
     own = release_of(release)
     check_type("release", own, Released, _RELEASE)
@@ -124,7 +124,7 @@ def _made(release: Released, kind: type[Function]) -> Function:
 
 
 def _expected(found: Function, kind: type[Function]) -> Function:
-    """Return a function that is of the expected class."""
+    """Return a function, checked to be of the expected class."""
     if type(found) not in _known_kinds(kind):
         raise _another(found.statistics[0], kind)
     return found
@@ -143,10 +143,10 @@ def read(record: Mapping[str, object]) -> Function: ...
 @overload
 def read(record: Mapping[str, object], kind: type[_Kind]) -> _Kind: ...
 def read(record: Mapping[str, object], kind: type[Function] = Function) -> Function:
-    """Rebuild a function from what its `to_json` returned.
+    """Return the function that `to_json` wrote.
 
     Raises:
-        InvalidParameter: if it is no such record, of another kind, or of a later version.
+        InvalidParameter: if the record is malformed, of another kind, or of a later version.
     """
     check_type("record", record, Mapping, _RECORD)
     _refuse_grouped(record, "a record", "functional.read_functions(record)")
@@ -161,10 +161,10 @@ def read(record: Mapping[str, object], kind: type[Function] = Function) -> Funct
 
 
 def read_functions(record: Mapping[str, object]) -> Functions[Function]:
-    """Rebuild functions by group from what their `to_json` returned.
+    """Return the functions by group that `to_json` wrote.
 
     Raises:
-        InvalidParameter: if it is no such record, or of a later version.
+        InvalidParameter: if the record is malformed, or of a later version.
     """
     check_type("record", record, Mapping, _RECORD)
     if record.get("kind") != Functions.kind:
@@ -176,12 +176,12 @@ def read_functions(record: Mapping[str, object]) -> Functions[Function]:
 
 
 def save(function: Function | Functions[Any] | Answer, path: str | Path) -> None:
-    """Write an .npz file: the integers, if any, and all the rest as JSON.
+    """Write a function to an .npz file: its integers, if any, and all the rest as JSON.
 
-    `load` reads it, and `load_functions` one of functions by group.
+    `load` reads the file, and `load_functions` reads a file of functions by group.
 
     Raises:
-        InvalidParameter: if it is no released function, or the file cannot be written.
+        InvalidParameter: if the object is not a released function, or the file cannot be written.
     """
     found = found_in(function)
     check_type("function", found, Function | Functions, "functional.function(release)")
@@ -191,7 +191,7 @@ def save(function: Function | Functions[Any] | Answer, path: str | Path) -> None
 
 
 def write_to(function: Function | Functions[Any], file: BinaryIO) -> None:
-    """Write what `save` does to a file that is open."""
+    """Write the bytes of `save` to an open file."""
     record = function.to_json()
     grouped = isinstance(function, Functions)
     each = [
@@ -209,10 +209,10 @@ def load(path: str | Path) -> Function: ...
 @overload
 def load(path: str | Path, kind: type[_Kind]) -> _Kind: ...
 def load(path: str | Path, kind: type[Function] = Function) -> Function:
-    """Read what `save` wrote of one function.
+    """Return the function in a file that `save` wrote.
 
     Raises:
-        InvalidParameter: if the file cannot be read, or holds something else.
+        InvalidParameter: if the file cannot be read, or has something else.
     """
     record, integers = _opened(path)
     _refuse_grouped(record, repr(str(path)), "functional.load_functions(path)")
@@ -220,10 +220,10 @@ def load(path: str | Path, kind: type[Function] = Function) -> Function:
 
 
 def load_functions(path: str | Path) -> Functions[Function]:
-    """Read what `save` wrote of functions by group.
+    """Return the functions by group in a file that `save` wrote.
 
     Raises:
-        InvalidParameter: if the file cannot be read, or holds something else.
+        InvalidParameter: if the file cannot be read, or has something else.
     """
     record, integers = _opened(path)
     try:
@@ -233,8 +233,8 @@ def load_functions(path: str | Path) -> Functions[Function]:
             first += size
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidParameter(
-            f"{str(_place(path))!r} holds no functions by group; read one function by "
-            "functional.load"
+            f"a file must have functions by group; got {str(_place(path))!r}. Write "
+            "functional.load(path) for one function"
         ) from error
     return read_functions(record)
 
@@ -250,13 +250,16 @@ def _opened(path: str | Path) -> tuple[dict[str, object], list[int]]:
         except (ValueError, TypeError, KeyError, EOFError, RuntimeError, *_NO_ZIP):
             written = integers = None
     if integers is None or not isinstance(written, dict):
-        raise InvalidParameter(f"{str(place)!r} holds no function; write it by functional.save")
+        raise InvalidParameter(
+            f"a file must have a function; got {str(place)!r}, which has none. Write it by "
+            "functional.save"
+        )
     return cast("dict[str, object]", written), integers
 
 
 @contextmanager
 def _refusing_paths(place: Path, done: str) -> Generator[None]:
-    """Refuse a path where there is no such file, or none that this user may use."""
+    """Refuse a path without such a file, or one that this user cannot use."""
     try:
         yield
     except (OSError, ValueError) as error:
@@ -269,10 +272,10 @@ def _refusing_paths(place: Path, done: str) -> Generator[None]:
 def _strictly(
     make: Callable[[Mapping[str, object]], _Written], record: Mapping[str, object], what: str
 ) -> _Written:
-    """Return what `make` reads from a record, if it would be written just so.
+    """Return what `make` reads from a record, if writing it gives the same record.
 
     Raises:
-        InvalidParameter: if the record is malformed, of a later version, or of something else.
+        InvalidParameter: if the record is malformed, of a later version, or of another kind.
     """
     found: _Written | None = None
     try:
@@ -306,7 +309,7 @@ def _known_kinds(kind: type[Function]) -> list[type[Function]]:
     """Return the known classes among these."""
     if not (isinstance(kind, type) and issubclass(kind, Function)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(
-            f"{given('kind', kind)} is no class of functions; write one such as "
+            f"kind must be a class of functions; got {got(kind)}. Write one such as "
             "functional.ReleasedFunction, or leave it out"
         )
     return [known for known in _KINDS if issubclass(known, kind)]

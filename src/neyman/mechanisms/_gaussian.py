@@ -163,12 +163,12 @@ def _squared(mu: Real | None, epsilon: Real | None, delta: Real | None) -> Fract
     if mu is None and epsilon is not None and delta is not None:
         if not 0 < exact(delta, "delta") < 1:
             raise InvalidParameter(
-                f"Gaussian noise needs a delta above 0; got {given('delta', delta)}. Write a small "
-                "delta, such as 1e-6, or Laplace noise for epsilon alone"
+                f"Gaussian noise must have a delta in (0, 1); got {given('delta', delta)}. Write a "
+                "small delta, such as 1e-6, or Laplace noise for epsilon alone"
             )
         return approx_dp(epsilon, delta).inner_gaussian()
     raise InvalidParameter(
-        "Gaussian noise needs mu, or epsilon and delta; "
+        "Gaussian noise must have mu, or epsilon and delta; "
         f"got mu={mu}, epsilon={epsilon}, delta={delta}. For epsilon alone, write Laplace noise"
     )
 

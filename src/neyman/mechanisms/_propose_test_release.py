@@ -85,8 +85,8 @@ class ProposeTestRelease:
         share = exact(failure, "failure")
         if not _LEAST <= share < Fraction(1, 2):
             raise InvalidParameter(
-                f"failure={text(share)} is outside [2^-200, 1/2); write a small probability, such "
-                "as 1e-9"
+                f"failure must be in [2^-200, 1/2); got {text(share)}. Write a small probability, "
+                "such as 1e-9"
             )
         object.__setattr__(self, "test", test)
         object.__setattr__(self, "answer", answer)

@@ -101,7 +101,8 @@ class Thresholded(Mechanism):
         new, share = _new_groups(sensitivity), exact(delta, "delta")
         if not _LEAST <= share < Fraction(1, 2):
             raise InvalidParameter(
-                f"delta={text(share)} is outside [2^-200, 1/2); write a small one, such as 1e-6"
+                f"delta must be in [2^-200, 1/2); got {text(share)}. Write a small one, such as "
+                "1e-6"
             )
         require_flint()
         low, high = new.largest, new.largest + 1

@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from neyman.arguments import given
+from neyman.arguments import got
 from neyman.errors import InvalidParameter
 
 __all__ = [
@@ -58,8 +58,8 @@ def exact(value: object, name: str) -> Fraction:
     """
     if isinstance(value, bool) or not isinstance(value, Rational | float | Decimal | np.floating):
         raise InvalidParameter(
-            f"{given(name, value)} is a {type(value).__name__}; "
-            "write an int, a float, a Fraction or a Decimal"
+            f"{name} must be an int, a float, a Fraction or a Decimal; got {got(value)}. Write "
+            "such a number"
         )
     if isinstance(value, Rational):
         return _short(Fraction(int(value.numerator), int(value.denominator)), name)
@@ -67,7 +67,7 @@ def exact(value: object, name: str) -> Fraction:
     written = repr(float(value)) if isinstance(value, float) else str(cast("object", value))
     number = Decimal(written)
     if not number.is_finite():
-        raise InvalidParameter(f"{name}={value!r} is not finite; write a finite number")
+        raise InvalidParameter(f"{name} must be finite; got {value!r}. Write a finite number")
     if number and abs(number.adjusted()) > _MOST_EXPONENT:
         raise _too_long(name)
     return _short(Fraction(number) if number else Fraction(0), name)
@@ -157,7 +157,7 @@ def _short(value: Fraction, name: str, most_bits: int = MOST_BITS) -> Fraction:
 
 def _too_long(name: str, most_bits: int = MOST_BITS) -> InvalidParameter:
     return InvalidParameter(
-        f"{name} takes more than {most_bits} bits to write down exactly; write it with fewer digits"
+        f"{name} must have at most {most_bits} bits; got more. Write it with fewer digits"
     )
 
 

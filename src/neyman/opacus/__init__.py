@@ -1,4 +1,4 @@
-"""Opacus (extra `opacus`): its trainings accounted for, watched and examined.
+"""Opacus (extra `opacus`): the exact accountant, and checks before and during a training.
 
 The import registers the accountant "neyman": write `PrivacyEngine(accountant="neyman")`.
 """

@@ -36,10 +36,10 @@ _ROUNDED: Final = 1e-12
 
 
 def entries(history: Iterable[Sequence[Any]]) -> list[Entry]:
-    """Return Opacus' history, checked.
+    """Return the history of Opacus, checked.
 
     Raises:
-        InvalidParameter: if it is none.
+        InvalidParameter: if it is not a history.
     """
     found: list[Entry] = []
     for entry in history:
@@ -88,17 +88,18 @@ def curve_of(history: Iterable[Sequence[Any]], neighbors: Neighbors = "add_remov
 
 @final
 class Accountant(IAccountant):
-    """Opacus' accountant "neyman": the exact guarantee of the steps, within 1e-9.
+    """The accountant "neyman" for Opacus: the exact guarantee of the steps, within 1e-9.
 
         compose(dp_sgd(sigma_i, q_i, n_i)) over the phases of the history
 
     Attributes:
-        history: of phases (noise multiplier, sampling rate, steps), as of Opacus' accountants.
+        history: the phases (noise multiplier, sampling rate, steps), as in other accountants of
+            Opacus.
 
-    Guarantee: holds for Poisson sampling at these rates, for one record whose gradient is in the
-        sums or not, all steps released. `doctor` and `attach` check what is sampled. Opacus' own
-        samplers draw at the next multiple of 2^-24 above the rate.
-    Error: epsilon is an upper bound; a few units of 1e-11 above the truth, relatively.
+    Guarantee: it holds for Poisson sampling at these rates, if all steps are released, where
+        neighbours differ by one record whose gradient is in the sums or not. `doctor` and `attach`
+        check the sampling. Opacus' own samplers draw at the next multiple of 2^-24 above the rate.
+    Error: epsilon is an upper bound, above the true value by a few units of 1e-11 (relative).
 
     >>> accountant = Accountant()
     >>> for _ in range(72):
@@ -112,7 +113,7 @@ class Accountant(IAccountant):
 
     @override
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Account for one step.
+        """Count one step.
 
         Raises:
             InvalidParameter: if the rate is outside [0, 1].
@@ -121,23 +122,23 @@ class Accountant(IAccountant):
 
     @override
     def get_epsilon(self, delta: float, *_args: object, **_kwargs: object) -> float:
-        """Return epsilon of the steps in the history; 0 of none.
+        """Return the epsilon of the steps in the history; 0 if there are none.
 
         Args:
-            delta: in [0, 1).
-            *_args: of other accountants; not used.
-            **_kwargs: of other accountants, and of `make_private_with_epsilon`; not used.
+            delta: the delta of (epsilon, delta), in [0, 1).
+            *_args: arguments of other accountants; not used.
+            **_kwargs: arguments of other accountants and of `make_private_with_epsilon`; not used.
         """
         return float(curve_of(self.history).epsilon(delta))
 
     @override
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Resume a run, also one that was accounted for by "rdp", "prv" or "gdp".
+        """Resume a run; its accountant can also be "rdp", "prv" or "gdp".
 
-        Their histories record the same steps; the numbers are then of this accountant.
+        Their histories have the same steps; epsilon is then computed by this accountant.
 
         Raises:
-            ValueError: of Opacus, if it is no state, or of another accountant.
+            ValueError: by Opacus, if it is not a state, or the state of another accountant.
             InvalidParameter: if its history is malformed.
         """
         own = dict(state_dict or {})
@@ -148,13 +149,13 @@ class Accountant(IAccountant):
 
     @override
     def __len__(self) -> int:
-        """Return how many steps were taken."""
+        """Return the number of steps in the history."""
         return sum(steps for _, _, steps in self.history)
 
     @classmethod
     @override
     def mechanism(cls) -> str:
-        """Return the name that it is registered under."""
+        """Return the name under which Opacus finds it."""
         return _NAME
 
 

@@ -1,4 +1,4 @@
-"""Checks of a training of Opacus while it runs: a step that is wrong is not released."""
+"""Checks of an Opacus training while it runs: a faulty step is not released."""
 
 # Opacus has no stubs, and torch's are partial.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
@@ -44,34 +44,38 @@ def attach(
     on_step: OnStep | None = None,
     resume: Mapping[str, Any] | None = None,
 ) -> Watch:
-    """Check each step of a training of Opacus before it is released.
+    """Check each step of an Opacus training before it is released.
 
-    The optimizer's step hook, which accounts, stays; a check comes before it. What is checked:
+    The optimizer's step hook, which counts the steps, stays. A check runs before it. The checks
+    are:
 
-        the batches are drawn by Poisson sampling, at the rate that is accounted for
-        each step is of one logical batch, whole, and each batch that is drawn becomes a step
-        the noise is for the norm that gradients are clipped to
-        no two ranks draw from one stream, and no resumed run repeats its own
+        the batches are drawn by Poisson sampling, at the rate of the accountant
+        each step has one whole logical batch, and each drawn batch becomes a step
+        the noise fits the clipping norm
+        no two ranks draw from one random stream, and no resumed run repeats its own stream
 
     Args:
-        optimizer: that `make_private` returned.
-        loader: that `make_private` returned; also to be given to a `BatchMemoryManager`.
-        model: that `make_private` returned; needed with ghost clipping, which clips there.
-        on_step: called with the noise multiplier and the sampling rate before each step is
-            accounted for and released; what it raises stops the step. Draw from a budget here.
-        resume: what `Watch.state_dict()` gave when this training stopped.
+        optimizer: the optimizer that `make_private` returned.
+        loader: the loader that `make_private` returned; you can also pass it to a
+            `BatchMemoryManager`.
+        model: the model that `make_private` returned; needed for ghost clipping, which clips in the
+            model.
+        on_step: a function of the noise multiplier and the sampling rate, called before each step
+            is counted and released. An exception in it stops the step. Take the step from a budget
+            here.
+        resume: the state that `Watch.state_dict()` gave when this training stopped.
 
     Returns:
-        What was checked and counted.
+        The watch, with the steps that passed the checks.
 
     Raises:
-        InvalidTraining: now, if the set-up is at fault, and later, at the loop or the step that
-            is. The step is then neither accounted for nor applied.
-        InvalidParameter: if `resume` is no such state, or a check is attached already.
+        InvalidTraining: now, if the set-up has a fault; later, at a loop or a step with a fault.
+            That step is neither counted nor applied.
+        InvalidParameter: if `resume` is not such a state, or checks are attached already.
 
-    Guarantee: the checks see this optimizer and this loader. They do not see a model that mixes
-        the records of a batch (`doctor` looks for layers that do), nor a batch that is left out
-        where workers draw ahead, or because the loop over the loader was left and begun anew.
+    Guarantee: the checks see this optimizer and this loader. They do not see a model that mixes the
+        records of a batch (`doctor` looks for layers that do), nor a batch that is lost because
+        workers draw ahead, or because the loop over the loader stopped and began again.
 
     >>> import opacus, torch, warnings
     >>> from torch.utils.data import DataLoader, TensorDataset
@@ -148,7 +152,7 @@ def _set_up(
 
 @cache
 def _watched(kind: type[Any]) -> type[Any]:
-    """Return the sampler's class with an iterator that tells of each batch."""
+    """Return the sampler's class with an iterator that reports each batch."""
 
     class Watched(kind):
         unwatched = kind

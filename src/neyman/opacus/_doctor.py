@@ -1,4 +1,4 @@
-"""What is wrong with a training of Opacus, before it begins."""
+"""Faults in the set-up of an Opacus training, found before it begins."""
 
 # Opacus has no stubs, and torch's are partial.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -64,35 +64,34 @@ def doctor(
     tuning_runs: int = 0,
     strict: bool = False,
 ) -> list[Finding]:
-    """Return what is wrong with the privacy of a training that Opacus was set up for.
+    """Return the privacy faults in the set-up of an Opacus training.
 
     Call it after `make_private` and before the first step, in every process of a distributed
-    training. Nothing is changed, and no record is read.
+    training. It changes nothing and reads no record.
 
     Args:
-        engine: that accounts for the training.
-        loader: that the training will read; also one of a `BatchMemoryManager`.
-        optimizer: that `make_private` returned.
-        model: that `make_private` returned; None leaves out what only a model shows.
-        delta: of the (epsilon, delta) that will be published; if None, delta is not judged and
-            numbers are quoted at 1e-5.
-        epochs: that will be run; numbers are of all of them.
-        neighbors: what will be claimed. "zero_out": one record's gradient is in the sums or not,
-            and the number of records is public, as Opacus' numbers assume. "add_remove": the
-            number of records is private too. "replace_one": one record is another.
-        given: the loader that `make_private` was given, to be compared with what is drawn.
-        normalizer: a public number that `optimizer.expected_batch_size` was set to.
-        tuning_runs: other trainings on the same data that help to choose this one.
-        strict: also report that the noise is of floating-point numbers, which holds for every
-            training without `secure_mode`.
+        engine: the engine whose accountant counts the steps.
+        loader: the loader of the training; it can come from a `BatchMemoryManager`.
+        optimizer: the optimizer that `make_private` returned.
+        model: the model that `make_private` returned; None leaves out the checks that need it.
+        delta: delta of the (epsilon, delta) that will be published. If None, delta is not judged,
+            and epsilon is stated at 1e-5.
+        epochs: number of epochs of the training; epsilon is that of all of them.
+        neighbors: the relation of the claim. "zero_out": one record's gradient is in the sums or
+            not, and the number of records is public, as Opacus assumes. "add_remove": the number of
+            records is also private. "replace_one": one record is replaced.
+        given: the loader that you passed to `make_private`, to compare it with the batches.
+        normalizer: a public number to which you set `optimizer.expected_batch_size`.
+        tuning_runs: number of other trainings on the same data that help to choose this one.
+        strict: also report floating-point noise, which every training without `secure_mode` has.
 
     Returns:
-        The findings, with the guarantee that holds in spite of each; empty if there are none.
+        The findings, each with the guarantee that holds in spite of it; empty if there are none.
 
-    Guarantee: none found is no proof: `attach` looks while the training runs.
+    Guarantee: an empty answer is no proof; `attach` checks the training while it runs.
 
     Raises:
-        InvalidParameter: if an argument is outside.
+        InvalidParameter: if an argument is out of range.
 
     >>> import torch, warnings
     >>> from torch.utils.data import DataLoader, TensorDataset
@@ -142,7 +141,7 @@ def doctor(
 
 
 def _declared(plan: Plan, records: int, others: int) -> RunRecord:
-    """Return the plan as a record, for what needs no training to be judged."""
+    """Return the plan as a record, for the checks that need no training."""
     phase = Phase.poisson(
         noise_multiplier=plan.noise_multiplier, sampling_probability=plan.rate, steps=plan.steps
     )
@@ -166,7 +165,7 @@ class _Run:
     plan: Plan
 
     def sampling(self) -> Iterator[Finding]:
-        """Judge how the batches are chosen."""
+        """Judge the choice of batches."""
         if not is_poisson(self.loader):
             order = order_of(self.loader)
             plan, name = self.plan, name_of(self.loader)
@@ -184,14 +183,14 @@ class _Run:
             yield self.plan.same_seed(same)
 
     def accounting(self) -> Iterator[Finding]:
-        """Judge who counts the steps."""
+        """Judge the accountant of the steps."""
         if self.known is None or self.known.accountant is not self.engine.accountant:
             yield self.plan.unaccounted()
         if self.engine.accountant.mechanism() == GaussianAccountant.mechanism():
             yield self.plan.estimate(_estimated(self.plan))
 
     def state(self) -> Iterator[Finding]:
-        """Judge what an earlier loop left behind."""
+        """Judge the state that an earlier loop left."""
         if waiting := left_over(self.optimizer):
             yield self.plan.left_batch(waiting.batches + 1, self.plan.steps if waiting.ahead else 1)
 
@@ -230,7 +229,7 @@ def _estimated(plan: Plan) -> float:
 
 
 def _wishes(run: _Run, given: Any) -> Iterator[Finding]:
-    """Compare the loader that Opacus was given with what is drawn."""
+    """Compare the loader that Opacus was given with the batches that it draws."""
     if not is_poisson(run.loader) or isinstance(given, DPDataLoader):
         return
     batch, records = cast("int | None", given.batch_size), len(given.dataset)

@@ -1,4 +1,4 @@
-"""Noise for a target: exactly as much as it takes."""
+"""The engine of Opacus with the least noise for a target."""
 
 # Opacus has no stubs.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
@@ -36,26 +36,26 @@ def noise_multiplier(
 ) -> float:
     """Return the least noise multiplier with which a training meets (epsilon, delta).
 
-    In place of `opacus.accountants.utils.get_noise_multiplier`, which stops where epsilon is within
-    0.01 of the target, and takes `int(epochs / sample_rate)` for the number of steps, where
-    rounding can lose one.
+    It replaces `opacus.accountants.utils.get_noise_multiplier`. That function stops when epsilon is
+    within 0.01 of the target, and computes the number of steps as `int(epochs / sample_rate)`,
+    which can lose a step by rounding.
 
     Args:
-        target_epsilon: of the whole training; positive.
-        target_delta: in (0, 1).
-        sample_rate: the probability with which each record enters a step; `1 / len(loader)` of
-            the loader that Opacus is given.
-        epochs: passes of `1 / sample_rate` steps each, a part of a step for a whole one; or
-        steps: how many are taken.
-        history: of steps that were taken already, and that count towards the target.
+        target_epsilon: epsilon of the whole training; positive.
+        target_delta: delta of the whole training, in (0, 1).
+        sample_rate: the probability of each record to enter a step; `1 / len(loader)` for the
+            loader that you pass to Opacus.
+        epochs: number of passes of `1 / sample_rate` steps each, rounded up to whole steps.
+        steps: number of steps, in place of epochs.
+        history: the steps that were taken already; they count towards the target.
 
-    Guarantee: the target is met, by a proved bound, and `get_epsilon` agrees.
-    Error: the noise is at most 1e-10 too large, relatively.
+    Guarantee: a proved bound meets the target, and `get_epsilon` agrees.
+    Error: the noise is too large by at most 1e-10 (relative).
 
     Raises:
         InvalidCall: if both epochs and steps are given, or neither.
-        InvalidParameter: if a number is outside, or if no noise meets the target, as where the
-            history has spent it.
+        InvalidParameter: if a number is out of range, or if no noise meets the target, for instance
+            because the history has spent it.
 
     >>> noise = noise_multiplier(
     ...     target_epsilon=3, target_delta=1e-5, sample_rate=1 / 24, epochs=10
@@ -89,7 +89,7 @@ def noise_multiplier(
 
 
 def _planned(epochs: float | None, steps: int | None, sample_rate: float) -> int:
-    """Return the steps that will be taken: at least one, for no noise is the least for none."""
+    """Return the number of steps: at least one, because for none the least noise is none."""
     if epochs is None:
         return whole("steps", steps, 1, _MOST_STEPS)
     # NaN compares false.
@@ -103,17 +103,17 @@ def _planned(epochs: float | None, steps: int | None, sample_rate: float) -> int
 
 @final
 class PrivacyEngine(opacus.PrivacyEngine):
-    """Opacus' engine with the accountant "neyman" and with exactly the noise that a target takes.
+    """The engine of Opacus with the accountant "neyman" and the least noise for a target.
 
-    It refuses batches that are not sampled, of which the accountant's number would not hold. All
-    else is Opacus' own.
+    It refuses batches that are not sampled, because the accountant's epsilon would not hold for
+    them. Everything else is as in Opacus.
 
     Args:
-        accountant: "neyman"; for others take `opacus.PrivacyEngine`.
-        secure_mode: as of Opacus.
+        accountant: "neyman"; for others write `opacus.PrivacyEngine`.
+        secure_mode: as in Opacus.
 
     Raises:
-        InvalidParameter: if another accountant is named.
+        InvalidParameter: if you name another accountant.
 
     >>> import warnings
     >>> with warnings.catch_warnings(action="ignore"):
@@ -136,13 +136,13 @@ class PrivacyEngine(opacus.PrivacyEngine):
 
         Args:
             poisson_sampling: True.
-            **how: what else Opacus' `make_private` takes.
+            **how: other arguments of Opacus' `make_private`.
 
         Returns:
             What Opacus' `make_private` returns.
 
         Raises:
-            InvalidParameter: if the batches are not to be sampled.
+            InvalidParameter: if `poisson_sampling` is False.
         """
         if not poisson_sampling:
             raise InvalidParameter(
@@ -164,14 +164,14 @@ class PrivacyEngine(opacus.PrivacyEngine):
     ) -> Any:
         """Make a training private with the least noise that meets a target.
 
-        Steps that were accounted for before count towards it.
+        Steps that the accountant counted before count towards it.
 
         Args:
-            data_loader: as of `make_private`.
-            target_epsilon: of all steps together.
-            target_delta: of all steps together.
-            epochs: that will be run.
-            **how: what else `make_private` takes.
+            data_loader: as in `make_private`.
+            target_epsilon: epsilon of all steps together.
+            target_delta: delta of all steps together.
+            epochs: number of epochs of the training.
+            **how: other arguments of `make_private`.
 
         Returns:
             What `make_private` returns.

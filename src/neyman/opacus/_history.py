@@ -1,4 +1,4 @@
-"""What a run of Opacus has cost, from whatever is left of it."""
+"""The guarantee of an Opacus run, from its engine, its history or its checkpoint."""
 
 # Opacus has no stubs.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
@@ -22,17 +22,17 @@ __all__ = ["Accounted", "accounted", "check_optimizer", "from_opacus"]
 
 
 class Accounted(NamedTuple):
-    """Whom an optimizer's steps are reported to, and at which sampling rate."""
+    """The accountant of an optimizer's steps, and its sampling rate."""
 
     accountant: IAccountant
     rate: float
 
 
 def check_optimizer(optimizer: object) -> None:
-    """Refuse what no `make_private` returned as its optimizer.
+    """Refuse an optimizer that `make_private` did not return.
 
     Raises:
-        InvalidParameter: naming its type.
+        InvalidParameter: with the type of the optimizer.
     """
     if not isinstance(optimizer, DPOptimizer):
         raise InvalidParameter(
@@ -43,7 +43,7 @@ def check_optimizer(optimizer: object) -> None:
 
 
 def accounted(hook: object) -> Accounted | None:
-    """Return what the step hook of an accountant knows; None if it is another hook, or none."""
+    """Return the accountant of a step hook; None if the hook is of another kind, or missing."""
     if not isfunction(hook):
         return getattr(hook, "accounted", None)
     names = getclosurevars(hook).nonlocals
@@ -55,7 +55,7 @@ def accounted(hook: object) -> Accounted | None:
 
 @plain_calls
 def from_opacus(run: object, *, neighbors: Neighbors = "add_remove") -> TradeOff:
-    """Return the guarantee of a run of Opacus, also of an old one.
+    """Return the guarantee of an Opacus run, also of an old one.
 
     Args:
         run: a `PrivacyEngine`, an optimizer that it made, an accountant of any kind, its
@@ -63,11 +63,11 @@ def from_opacus(run: object, *, neighbors: Neighbors = "add_remove") -> TradeOff
         neighbors: "add_remove", for one record whose gradient is in the sums or not, or
             "replace_one".
 
-    Guarantee: holds if the batches were drawn by Poisson sampling at the recorded rates. A history
-        does not say so; `doctor` looks.
+    Guarantee: it holds if the batches were drawn by Poisson sampling at the recorded rates. A
+        history does not record how batches were drawn; `doctor` checks it.
 
     Raises:
-        InvalidParameter: if there is no history in it.
+        InvalidParameter: if the run has no history.
 
     >>> old = {"history": [(1.0, 1 / 24, 72)], "mechanism": "prv"}
     >>> f"{from_opacus(old).epsilon(1e-5):.6f}"

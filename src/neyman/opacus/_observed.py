@@ -1,4 +1,4 @@
-"""What Opacus' objects show of a training: samplers, norms, states of generators."""
+"""The samplers, norms and generators of an Opacus training."""
 
 # Opacus has no stubs, and torch's are partial.
 # Only private fields of its optimizer say where in a batch it stands.
@@ -49,19 +49,19 @@ _ORDERS = {SequentialSampler: "fixed", RandomSampler: "shuffled"}
 
 
 def batch_sampler(loader: Any) -> Any:
-    """Return what chooses the batches, under a batch memory manager's splitting."""
+    """Return the sampler of batches, below the splitting of a batch memory manager."""
     found = loader.batch_sampler
     return found.sampler if isinstance(found, BatchSplittingSampler) else found
 
 
 def steps_of(loader: Any) -> int:
-    """Return how many logical batches one pass has."""
+    """Return the number of logical batches in one pass."""
     found = batch_sampler(loader)
     return len(loader) if found is None else len(found)
 
 
 def is_poisson(loader: Any) -> bool:
-    """Whether each record enters each batch on its own."""
+    """Return whether each record enters each batch independently."""
     return isinstance(batch_sampler(loader), _POISSON)
 
 
@@ -83,7 +83,7 @@ def name_of(loader: Any) -> str:
 
 
 class Norms(NamedTuple):
-    """To which norm a record's gradient is clipped, by what, and which norm the noise is for."""
+    """The clipping norm of a record's gradient, what clips it, and the norm of the noise."""
 
     clipped: float
     noised: float
@@ -91,7 +91,7 @@ class Norms(NamedTuple):
 
 
 def norms(optimizer: DPOptimizer, model: Any = None) -> Norms:
-    """Return the norms of an optimizer; `model` is asked in ghost clipping, which clips there."""
+    """Return the norms of an optimizer; for ghost clipping they are those of `model`."""
     noised = float(optimizer.max_grad_norm)
     if isinstance(optimizer, DPPerLayerOptimizer):
         squares = sum(float(one) ** 2 for one in optimizer.max_grad_norms)
@@ -103,14 +103,14 @@ def norms(optimizer: DPOptimizer, model: Any = None) -> Norms:
 
 
 class LeftOver(NamedTuple):
-    """Batches that wait to be added to the next step, and whether signals are ahead of theirs."""
+    """Batches that wait for the next step, and whether signals are ahead of their batches."""
 
     batches: int
     ahead: bool
 
 
 def left_over(optimizer: DPOptimizer) -> LeftOver | None:
-    """Return what is left of a logical batch; None between two of them."""
+    """Return the rest of a logical batch; None between two logical batches."""
     waiting: list[bool] = list(optimizer._step_skip_queue)  # noqa: SLF001
     summed = bool(optimizer._is_last_step_skipped)  # noqa: SLF001
     if not waiting and not summed:
@@ -128,7 +128,7 @@ def layers_with_statistics(model: nn.Module) -> Iterator[str]:
 
 
 def noise_generator(optimizer: DPOptimizer) -> torch.Generator:
-    """Return the generator that the noise comes from."""
+    """Return the generator of the noise."""
     place = optimizer.params[0].device
     if optimizer.generator is None and place.type == "cuda":
         return torch.cuda.default_generators[place.index or 0]
@@ -136,19 +136,19 @@ def noise_generator(optimizer: DPOptimizer) -> torch.Generator:
 
 
 def sampler_generator(loader: Any) -> torch.Generator:
-    """Return the generator that the batches come from."""
+    """Return the generator of the batches."""
     return getattr(batch_sampler(loader), "generator", None) or torch.default_generator
 
 
 def fingerprint(generator: torch.Generator) -> str:
-    """Return a digest of a generator's state, to be compared and not to be kept."""
+    """Return a digest of a generator's state, for comparison only; do not store it."""
     return hashlib.sha256(_state(generator)).hexdigest()
 
 
 def kept_digests(generator: torch.Generator) -> tuple[str, str]:
-    """Return digests of a generator's seed and of its state that can be kept in a file.
+    """Return digests of a generator's seed and state that can be stored in a file.
 
-    torch's own seeds have 53 bits, so that the digest takes its time.
+    torch's own seeds have 53 bits, so the digest is slow on purpose.
     """
     parts = (str(generator.initial_seed()).encode(), _state(generator))
     first, second = (pbkdf2_hmac("sha256", part, b"neyman.opacus", _ROUNDS).hex() for part in parts)
@@ -160,14 +160,14 @@ def _state(generator: torch.Generator) -> bytes:
 
 
 def world() -> tuple[int, int]:
-    """Return this process's rank and how many processes train together."""
+    """Return this process's rank and the number of processes of the training."""
     if not (distributed.is_available() and distributed.is_initialized()):
         return 0, 1
     return distributed.get_rank(), distributed.get_world_size()
 
 
 def equal_ranks(own: str) -> tuple[int, ...]:
-    """Return ranks whose fingerprints are the same, first of all this rank's; () in one process.
+    """Return ranks with equal fingerprints, preferably this rank's; () for a single process.
 
     Every rank must call it.
     """

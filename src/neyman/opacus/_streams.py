@@ -1,4 +1,4 @@
-"""Whether a resumed run draws what it drew before."""
+"""Whether a resumed run repeats earlier draws."""
 
 # Opacus has no stubs.
 # pyright: reportMissingTypeStubs=false
@@ -18,9 +18,9 @@ class Streams(NamedTuple):
     """Digests of the seeds and of the states of the generators of noise and batches.
 
     Attributes:
-        seeds: that were used, and that are in use.
-        states: of now, or of when the run stopped.
-        steps: that were taken before.
+        seeds: digests of the seeds that were or are in use.
+        states: digests of the states now, or at the time when the run stopped.
+        steps: number of steps that were taken before.
     """
 
     seeds: tuple[str, ...]
@@ -29,17 +29,17 @@ class Streams(NamedTuple):
 
     @classmethod
     def of(cls, optimizer: DPOptimizer, loader: Any) -> "Streams":
-        """Look at the generators."""
+        """Return the digests of the present generators."""
         both = dict.fromkeys([noise_generator(optimizer), sampler_generator(loader)])
         seeds, states = zip(*map(kept_digests, both), strict=True)
         return cls(seeds, states)
 
     @classmethod
     def before(cls, state: Mapping[str, Any] | None) -> "Streams":
-        """Read what a run left when it stopped; nothing, for a new run.
+        """Return the digests that a run left when it stopped; none for a new run.
 
         Raises:
-            InvalidParameter: if it is no such state.
+            InvalidParameter: if the state is not one of these.
         """
         if state is None:
             return cls((), ())
@@ -52,12 +52,12 @@ class Streams(NamedTuple):
             ) from error
 
     def repeat(self, before: "Streams") -> bool:
-        """Whether a generator has a seed that was used, and does not go on from where it was."""
+        """Return whether a generator has a used seed, but does not continue from its last state."""
         return any(
             seed in before.seeds and state not in before.states
             for seed, state in zip(self.seeds, self.states, strict=True)
         )
 
     def and_now(self, now: "Streams") -> "Streams":
-        """Return these with the seeds of now, which are used from now on."""
+        """Return these digests together with the present seeds."""
         return self._replace(seeds=tuple(sorted({*self.seeds, *now.seeds})), states=now.states)

@@ -1,4 +1,4 @@
-"""What stands between an optimizer and its accountant, and checks each step."""
+"""The check between an optimizer and its accountant."""
 
 # Opacus has no stubs, and torch's are partial.
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
@@ -39,7 +39,7 @@ _DRAWN: Final = (
 
 
 class Subject(NamedTuple):
-    """What a watch stands between."""
+    """The optimizer, loader and model that a watch checks."""
 
     optimizer: DPOptimizer
     loader: Any
@@ -51,10 +51,10 @@ class Subject(NamedTuple):
 
 @final
 class Watch:
-    """What watches a training of Opacus; `attach` makes it.
+    """The checks of a running Opacus training; `attach` makes it.
 
     Attributes:
-        history: phases (noise multiplier, sampling rate, steps) of the steps that were checked.
+        history: the phases (noise multiplier, sampling rate, steps) of the checked steps.
     """
 
     def __init__(self, *, _of: Subject, _plan: Plan, _before: Streams) -> None:
@@ -66,19 +66,19 @@ class Watch:
 
     @property
     def accounted(self) -> Accounted:
-        """Whom the steps are reported to."""
+        """The accountant of the steps."""
         return self._of.accounted
 
     @property
     def steps(self) -> int:
-        """How many steps passed the checks."""
+        """The number of steps that passed the checks."""
         return sum(steps for _, _, steps in self.history)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what `attach(..., resume=)` needs to see that a resumed run repeats nothing.
+        """Return the state for `attach(..., resume=)`, which refuses repeated draws.
 
-        Save it in the checkpoint, and keep the states of torch's generators of that moment to
-        yourself. Whoever guesses your seed can check the guess by the digests in it.
+        Save it in the checkpoint, and keep the states of torch's generators secret. Its digests let
+        anybody check a guess of your seed.
         """
         now = Streams.of(self._of.optimizer, self._of.loader)
         return {
@@ -96,17 +96,17 @@ class Watch:
         dataset: str | None = None,
         tuning_runs: int | None = None,
     ) -> RunRecord:
-        """Return the record of the steps that were watched, to be saved beside the weights.
+        """Return the record of the checked steps; save it beside the weights.
 
         In a distributed training, merge the records of all ranks.
 
         Args:
-            unit: who is protected, such as "one image".
+            unit: the privacy unit, such as "one image".
             neighbors: "add_remove", for one record whose gradient is in the sums or not, or
                 "replace_one".
-            records: how many there are, if that is public.
-            dataset: a name of the data that you choose.
-            tuning_runs: other trainings on the same data that helped to choose this one.
+            records: the number of records if it is public.
+            dataset: a name of the data; you choose it.
+            tuning_runs: number of other trainings on the same data that helped to choose this one.
         """
         rank, processes = world()
         failed = {finding.name for finding in self._findings}
@@ -161,7 +161,7 @@ class Watch:
         self._waiting += 1
 
     def __call__(self, optimizer: DPOptimizer) -> None:
-        """Check a step, call the `on_step` of `attach`, and account for it."""
+        """Check a step, call the `on_step` of `attach`, and count the step."""
         noise, rate = float(optimizer.noise_multiplier), self._plan.rate
         for finding in self._faults(optimizer, noise):
             self._refuse(finding)

@@ -357,7 +357,9 @@ def _check(releases: Sequence[Release], by: Keys) -> None:
             )
         for other in releases[:i]:
             if (other.entry, other.columns) == (release.entry, release.columns):
-                raise InvalidTable(f"release {release.entry!r} was given twice; write it once")
+                raise InvalidTable(
+                    f"releases must be different; got {release.entry!r} twice. Write it once"
+                )
 
 
 def _margin(release: Release, by: Keys) -> NoisyMargin:

@@ -288,7 +288,7 @@ class _ImaginedCells:
         if shares.size != len(self.layout.by) or not np.all((shares >= 0) & (shares <= 1)):
             raise InvalidParameter(
                 f"a likeness of this table must have the shares of {len(self.layout.by)} cells; "
-                "another was given. Make one of this question: publish.likeness(question, table)"
+                "got another. Write publish.likeness(question, table) of this question"
             )
         cells = np.rint(_PARTS * shares).astype(np.int64)
         return self.layout.stacked(cells, self.weights) / float(_PARTS)

@@ -186,8 +186,8 @@ class _Wanted:
         first = self._found(seen)
         if not self.sized and first.records is not None:
             raise InvalidParameter(
-                f"records is needed, because the interval of {first.name!r} depends on the number "
-                "of rows; none was given. Write records=, a public number of rows of the table"
+                f"records must be a number, because the interval of {first.name!r} depends on the "
+                "number of rows; got none. Write records=, a public number of rows of the table"
             )
         if first.planned.half_width is None:
             raise InvalidParameter(

@@ -94,8 +94,8 @@ class Likeness:
             )
         except (KeyError, ValueError) as error:
             raise InvalidParameter(
-                "a likeness must be as publish.likeness(...).to_json() returned it; a damaged one "
-                "was given. Make it again"
+                "a likeness must be as publish.likeness(...).to_json() returned it; got a damaged "
+                "one. Write it again with publish.likeness(...)"
             ) from error
 
 

@@ -19,7 +19,6 @@ from neyman.released import TOO_FEW, Release
 
 __all__ = [
     "MOST_DECIMALS",
-    "SEVERAL",
     "Display",
     "Language",
     "Order",
@@ -27,15 +26,12 @@ __all__ = [
     "RowState",
     "Suppression",
     "key_text",
+    "several_numbers",
 ]
 
 Language: TypeAlias = Literal["en", "ko", "zh"]
 Order: TypeAlias = Literal["declared", "largest", "smallest", "alphabetical"]
 
-SEVERAL: Final = (
-    ", whose answer has several numbers; write the label and unit of their columns, or ask for "
-    "each number by itself"
-)
 # More decimals than any float64 has.
 MOST_DECIMALS: Final = 15
 
@@ -269,17 +265,16 @@ class Presentation:
         """
         for name, display in self.answers.items():
             if name not in releases:
-                raise InvalidParameter(f"answers has {brief(name)!r}, {_none_such('id', releases)}")
+                raise InvalidParameter(_unknown("answers", "ids of the answers", name, releases))
             key = display.of_one_number
             if key is not None and releases[name].question.statistic in _SEVERAL_NUMBERS:
-                raise InvalidParameter(f"{key} of {brief(name)!r} was given{SEVERAL}")
+                raise InvalidParameter(several_numbers(key, brief(name)))
         asked = (sorted(one.question.named_columns) for one in releases.values())
         known = dict.fromkeys([*columns, *chain.from_iterable(asked)])
         for what in ("labels", "values", "units"):
             for name in getattr(self, what):
                 if name not in known:
-                    found = _none_such("column", known)
-                    raise InvalidParameter(f"{what} has {brief(name)!r}, {found}")
+                    raise InvalidParameter(_unknown(what, "columns of the answers", name, known))
 
 
 def key_text(value: object) -> str:
@@ -289,9 +284,18 @@ def key_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _none_such(what: str, known: Collection[str]) -> str:
-    shown = ", ".join(brief(name) for name in known)
-    return f"and there is no such {what}; write one of these: {shown or 'none is there'}"
+def several_numbers(key: str, entry: str) -> str:
+    """Return the message for a label or a unit of an answer with several numbers."""
+    return (
+        f"{key} must be for an answer of one number; got it for {entry!r}, which has several "
+        "numbers. Write the label and unit of their columns, or ask for each number by itself"
+    )
+
+
+def _unknown(where: str, what: str, name: str, known: Collection[str]) -> str:
+    shown = ", ".join(brief(one) for one in known)
+    choices = f"Write one of these: {shown}" if known else "Leave it out: there is none"
+    return f"{where} must have the {what} only; got {brief(name)!r}. {choices}"
 
 
 def _check_text(name: str, value: object) -> None:

@@ -181,8 +181,8 @@ def bounded_domain(table: Table, *columns: str, outside: Outside = "clip") -> In
     """
     if len(columns) != 1:
         raise InvalidParameter(
-            f"{len(columns)} columns were given without a domain; write domain= with a side for "
-            "each of them"
+            f"several columns must have a domain; got {len(columns)} columns without one. Write "
+            "domain= with a side for each of them"
         )
     bounds = table.bounds.get(columns[0])
     if bounds is None:
@@ -196,8 +196,8 @@ def bounded_domain(table: Table, *columns: str, outside: Outside = "clip") -> In
 def _refuse_replaced(neighbors: Neighbors) -> None:
     if check_neighbors(neighbors) != "add_remove":
         raise InvalidParameter(
-            'neighbors="replace_one" was asked of a table, whose number of rows is private; write '
-            '"add_remove", or leave it out'
+            'neighbors must be "add_remove" for a table, whose number of rows is private; got '
+            '"replace_one". Write "add_remove", or leave it out'
         )
 
 

@@ -14,7 +14,7 @@ from neyman.errors import InvalidParameter, InvalidTable
 from neyman.printable import printable
 from neyman.publish._data import Column, Data, JoinOf, PublicJoinOf, UnitOf
 from neyman.publish._groups import Domain, UnknownOf
-from neyman.publish._presentation import SEVERAL, Language, Presentation
+from neyman.publish._presentation import Language, Presentation, several_numbers
 from neyman.publish._queries import AnyQuery, Query
 from neyman.publish._queries._query import SuppressionOf
 from neyman.publish._section import Delta, Form, Positive, Section
@@ -219,7 +219,7 @@ class Spec(Section):
         """Yield labels for one number in a query with several."""
         key = query.display.of_one_number
         if key is not None and query.statistic_name in ("several", "linear_regression"):
-            yield f"query {query.entry!r} has {key}{SEVERAL}"
+            yield f"query {query.entry!r}: {several_numbers(key, query.entry)}"
 
     def _entries(self) -> Iterator[str]:
         entries = Counter(query.entry for query in self.query)

@@ -153,8 +153,8 @@ def refuse_unknown(spread: Spreads, questions: Sequence[Aggregate]) -> None:
         if column not in columns:
             known = ", ".join(map(repr, columns)) or "none whose values matter"
             raise InvalidParameter(
-                f"spread must be of columns that are asked about: {known}; {column!r} was given. "
-                "Write one of them, or leave it out"
+                f"spread must have only columns of the question: {known}; got {column!r}. Write "
+                "one of them, or leave it out"
             )
 
 
@@ -171,8 +171,8 @@ def _groups(
     sizes = sorted({whole("records", size, 1, 2**53) for size in tables})
     if not sizes:
         raise InvalidParameter(
-            "records must name at least one number of rows; an empty list was given. Write one, "
-            "such as records=1000"
+            "records must have at least one number of rows; got an empty list. Write one, such as "
+            "records=1000"
         )
     return tuple(dict.fromkeys(group for size in sizes for group in _of_table(groups, size, like)))
 

@@ -57,7 +57,7 @@ def unit_of(
     """
     if unit is None:
         raise InvalidParameter(
-            'unit must be the privacy unit; none was given. Write unit="patient", max_rows=5 to '
+            'unit must be the privacy unit; got none. Write unit="patient", max_rows=5 to '
             "protect all rows of one patient, or unit=ny.Rows() if each row is a person of its own"
         )
     if isinstance(unit, str | ForeignKey):

@@ -77,7 +77,7 @@ def open(  # noqa: A001
     cap = cap_given(budget, mu, epsilon, delta, rho, delta_aside)
     if cap is not None and ledger is None:
         raise InvalidParameter(
-            "a budget needs a ledger, a file that outlives this process; none was given. Write "
+            "a budget must have a ledger, a file that outlives this process; got none. Write "
             'ledger="my.ledger" beside the budget'
         )
     table = open_table(

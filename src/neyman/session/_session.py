@@ -169,7 +169,7 @@ class Session(Displayed):
         cells = declared_groups(by)
         if cells is None:
             raise InvalidParameter(
-                "a crosstab needs by, the values of each column; none was given. Write "
+                "a crosstab must have by, the values of each column; got none. Write "
                 'by={"ward": [...], "sex": [...]}'
             )
         return self._of(crosstab(self.table, cells, margins, shares=shares, whole=whole))

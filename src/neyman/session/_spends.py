@@ -53,8 +53,8 @@ class Spends:
         unknown = question.unknown is not None
         if unknown and self.delta is None and not isinstance(self.noise, Thresholded):
             raise InvalidParameter(
-                "undeclared groups need delta, the probability that a group with a single unit "
-                "appears; none was given. Write delta=1e-7, at most what remains of the ledger's "
+                "undeclared groups must have delta, the probability that a group with a single "
+                "unit appears; got none. Write delta=1e-7, at most what remains of the ledger's "
                 "delta_aside, or declare the groups: "
                 'by={"ward": [...]}'
             )

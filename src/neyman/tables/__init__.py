@@ -1,7 +1,7 @@
 """Tables: bounded contributions, one SQL statement, exact integers with a typed sensitivity.
 
-Who sees rows never knows epsilon. Integers leave the engine, and names of groups that nobody
-declared, which are held until the threshold and no longer.
+Code that sees rows never knows epsilon. An engine returns integers only, and the names of
+undeclared groups, which are kept until the threshold and no longer.
 """
 
 from neyman.tables._extra import require

@@ -1,4 +1,4 @@
-"""A public table in the place of the private one: made in the same steps, asked the same."""
+"""A public table in place of the private one: the same steps, the same questions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _MOST = 2**62
 
 @runtime_checkable
 class _Opened(Protocol):
-    """A `Table`, which stands above this."""
+    """The part of `Table` that this needs."""
 
     @property
     def engine(self) -> Engine: ...
@@ -31,12 +31,12 @@ class _Opened(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Public rows, to be asked what private ones are asked.
+    """Public rows for the questions of private rows.
 
     Attributes:
-        engine: reads them.
-        view: with the private table's own filters and columns.
-        unit: that of the question; `Rows()` where the public table does not name units.
+        engine: the engine that reads them.
+        view: the public rows with the private table's filters and columns.
+        unit: the unit of the question; `Rows()` if the public table does not name units.
     """
 
     engine: Engine
@@ -45,12 +45,12 @@ class Alike:
 
     @classmethod
     def of(cls, public: object, engine: Engine, view: View, unit: Unit) -> Self:
-        """Make the public rows in the steps in which the private ones were made.
+        """Return the public rows, made by the steps of the private ones.
 
         Raises:
             InvalidParameter: if they are the private rows.
-            InvalidTable: if there is a step that only their owner can repeat, such as a join.
-            UnknownColumn: if they lack a column.
+            InvalidTable: if there is a step that only the owner can repeat, such as a join.
+            UnknownColumn: if a column is missing.
         """
         check_type("public", public, _Opened, "a public table, from open_table(...)")
         opened = cast("_Opened", public)
@@ -65,7 +65,7 @@ class Alike:
         return cls(opened.engine, made, unit if named else Rows())
 
     def rows(self) -> int:
-        """Return how many rows there are after joins and before filters."""
+        """Return the number of rows after joins and before filters."""
         whole = View(self.view.schema, self.view.relation, joins=self.view.joins)
         statement = Question(Count(), Rows(), None, "", _MOST).statement(whole)
         return int(self.engine.integers(statement, 2)[:, 1].sum())

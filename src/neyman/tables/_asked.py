@@ -1,4 +1,4 @@
-"""A question of a statistic: what is public of it, and what computes it later."""
+"""The question of a statistic: its public part, and the function that computes it later."""
 
 import json
 from dataclasses import replace
@@ -48,17 +48,17 @@ def asked(
     """Return the question, not yet run.
 
     Args:
-        engine: reads the rows.
-        view: what is asked of.
-        unit: who is protected.
-        max_rows: rows of one group beyond which an answer is clamped.
-        statistic: what each row adds.
-        by: the groups, declared or unknown; None for one of all rows.
+        engine: the engine that reads the rows.
+        view: the rows and columns of the question.
+        unit: the privacy unit.
+        max_rows: number of rows of one group above which an answer is clamped.
+        statistic: the statistic.
+        by: the groups, declared or unknown; None for one group of all rows.
 
     Raises:
         UnknownColumn: if the view lacks a column.
-        InvalidTable: if a column's type does not fit its use, the sums could leave 62 bits, or
-            functions of the user's could run in the place of the engine's own.
+        InvalidTable: if a column's type does not fit its use, the sums could exceed 62 bits, or
+            user functions could run in place of the engine's own.
         EngineFailure: if the table is a file that has changed since it was opened.
     """
     refuse_no_keys(by)
@@ -111,7 +111,7 @@ def asked(
 
 
 def _companion(engine: Engine, view: View, asks: Question, statement: exp.Query) -> Companion:
-    """Return what runs a statement that also tells what limits and bounds did."""
+    """Return a function that runs a statement with the companion."""
     whole = () if asks.keys is None else asks.keys.by_value
     own, by, width = len(asks.statistic.components), asks.keys, asks.width
 

@@ -1,4 +1,4 @@
-"""Bounds of a column and the grid that its values are rounded to."""
+"""Bounds of a column, and the grid of its values."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,13 +22,13 @@ _SMALLEST, _LARGEST = Fraction(10) ** -250, Fraction(10) ** 250
 class Bounds:
     """Public bounds and grid of a column: every value is clamped, then rounded to the grid.
 
-    k = floor(min(max(x, lower), upper) / grid + 1/2), computed in double precision, row by row;
-    everything after is integer arithmetic. Choose them without looking at the data.
+    k = floor(min(max(x, lower), upper) / grid + 1/2) is computed in double precision, row by row.
+    All later arithmetic has integers. Choose the bounds without looking at the data.
 
     Attributes:
-        lower: smallest value counted, in the column's units.
-        upper: largest value counted.
-        grid: distance between the values that are told apart; divides both bounds.
+        lower: the lower bound, in the column's units.
+        upper: the upper bound, in the column's units.
+        grid: the distance between distinct values, in the column's units; it divides both bounds.
 
     >>> Bounds(-60, 180, grid=1)
     Bounds(-60, 180, grid=1)
@@ -41,7 +41,7 @@ class Bounds:
     grid: Fraction
 
     def __init__(self, lower: Real, upper: Real, grid: Real) -> None:
-        """Take numbers, a float meaning the decimal that it prints as.
+        """Take numbers; a float counts as the decimal that it prints as.
 
         Raises:
             InvalidParameter: if a number is not finite.

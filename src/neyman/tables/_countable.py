@@ -34,18 +34,18 @@ _MOST_COUNTS: Final = 2**28
 @final
 @dataclass(frozen=True, slots=True)
 class TableRecords:
-    """A `Countable`: the rows of a table, with one or more of its columns as their numbers.
+    """A `Countable`: the rows of a table, with one or more columns as their numbers.
 
-    Of a unit with more rows than it may have, a pseudo-random part counts, the same on every
-    engine. A row whose unit is NULL, or with a number that is NULL, counts for nothing.
+    If a unit has more rows than its limit, a pseudo-random part counts, the same on every engine. A
+    row whose unit or number is NULL counts for nothing.
 
     Attributes:
-        engine: reads the rows.
-        view: what is asked of.
-        unit_of: who is protected.
+        engine: the engine that reads the rows.
+        view: the rows and columns of the question.
+        unit_of: the privacy unit.
         columns: names of the columns.
-        max_rows: rows at one place beyond which their count is clamped.
-        by: the groups that are counted apart, or None for one of all rows.
+        max_rows: number of rows at one place above which their count is clamped.
+        by: the groups; None for one group of all rows.
     """
 
     engine: Engine = field(repr=False)
@@ -67,46 +67,46 @@ class TableRecords:
 
     @property
     def neighbors(self) -> Neighbors:
-        """Tables differ in the rows of one unit."""
+        """The neighbouring relation: tables differ in the rows of one unit."""
         return "add_remove"
 
     @property
     def records(self) -> None:
-        """Private."""
+        """None, because the number of records is private."""
         return
 
     @property
     def whole(self) -> tuple[bool, ...]:
-        """Whether the type of each column, or what it was made of, gives whole numbers only."""
+        """Whether each column, or the column behind it, has whole numbers only."""
         ranges = (self.view.schema[column].kind.range for column in self.columns)
         return tuple(found is not None and found.is_whole for found in ranges)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns."""
+        """The names of the columns."""
         return self.columns
 
     @property
     def groups(self) -> int:
-        """The number of keys, or one."""
+        """The number of groups."""
         return 1 if self.by is None else len(self.by)
 
     @property
     def keys(self) -> Columns:
-        """The keys, one list a column."""
+        """The keys, one list for each column."""
         return {} if self.by is None else self.by.to_columns()
 
     @property
     def unit_records(self) -> int:
-        """Most rows of one unit in one group."""
+        """The most rows of one unit in one group."""
         return limits_of(self.unit_of, self.by).rows
 
     def bound(self, one: Sensitivity) -> Sensitivity:
-        """Multiply by the most rows that count of one unit, in the most groups."""
+        """Return the sensitivity times the most rows of one unit, in the most groups."""
         return limits_of(self.unit_of, self.by).bound(one)
 
     def describe(self) -> dict[str, object]:
-        """Return columns, unit and limits."""
+        """Return the columns, the unit and the limits for the public record."""
         # Without groups nothing is said of them, as before there were any.
         groups = {} if self.by is None else {"keys": self.by.describe()}
         return (
@@ -121,13 +121,13 @@ class TableRecords:
         )
 
     def like(self, public: object) -> tuple[Countable, int, bool]:
-        """Return those of a public table, made in the same steps."""
+        """Return the records of a public table, made by the same steps."""
         alike = Alike.of(public, self.engine, self.view, self.unit_of)
         made = replace(self, engine=alike.engine, view=alike.view, unit_of=alike.unit)
         return made, alike.rows(), alike.unit == self.unit_of
 
     def companion(self, axes: Sequence[Nodes], *, ends: bool) -> Companion | None:
-        """Return what counts them and tells what limits did; None where each row is a unit."""
+        """Return the counter with a companion; None if each row is a unit."""
         if self.unit_of.entity is None:
             return None
         histogram = self._histogram(axes, companion=True, ends=ends)
@@ -153,13 +153,14 @@ class TableRecords:
         )
 
     def counter(self, axes: Sequence[Nodes]) -> Counter:
-        """Return what runs one statement.
+        """Return a function that runs the statement.
 
         Raises:
-            InvalidParameter: if there are not as many axes as columns, or more than 2^30 places.
-            UnknownColumn: if the table lacks a column.
-            InvalidTable: if a column holds no numbers, or functions of the user's could run in the
-                place of the engine's own.
+            InvalidParameter: if the number of axes is not that of columns, or there are more than
+                2^30 places.
+            UnknownColumn: if the table does not have a column.
+            InvalidTable: if a column does not have numbers, or user functions could run in place of
+                the engine's own.
         """
         histogram = self._histogram(axes)
         statement = histogram.statement(self.view)

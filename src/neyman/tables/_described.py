@@ -1,4 +1,4 @@
-"""What is public of a table, as people read it."""
+"""The public part of a table, for people."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class Declared:
     """One column.
 
     Attributes:
-        name: the user's.
+        name: the user's name of the column.
         kind: its type, in words.
-        note: what was declared of it: its bounds, or that it names the unit.
+        note: its bounds, or that it names the unit.
     """
 
     name: str
@@ -34,14 +34,14 @@ class Declared:
 @final
 @dataclass(frozen=True, slots=True)
 class Described:
-    """Columns, types, unit and bounds. No row has a part in it.
+    """Columns, types, unit and bounds; independent of the rows.
 
     Attributes:
-        unit: who is protected.
-        many: how many columns there are.
-        columns: those that may be told, in their order.
-        why: why others may not be; empty where all are.
-        rows: which rows count; empty where all do.
+        unit: the privacy unit.
+        many: the number of columns.
+        columns: the public columns, in order.
+        why: the reason why others are not public; empty if all are.
+        rows: the condition for rows; empty if all rows count.
     """
 
     unit: Unit
@@ -52,10 +52,10 @@ class Described:
 
     @classmethod
     def of(cls, view: View, unit: Unit, bounds: Mapping[str, Bounds]) -> "Described":
-        """Describe a table.
+        """Return the description of a table.
 
-        Without a header the first line of a CSV file is a record, so of its columns only those are
-        told that the user named.
+        Without a header, the first line of a CSV file is a record. So for a CSV file it has only
+        the columns that the user named.
         """
         schema = view.schema
         named = {unit.entity, *bounds, *(c.name for c in schema.columns if c.made is not None)}

@@ -1,7 +1,7 @@
-"""The room's optional packages, asked for by name before anything else is imported.
+"""The optional packages of tables, checked before anything else is imported.
 
-The guarantee rests on the text that sqlglot writes and on what an engine makes of it. Both were
-tested with some versions; another one may write or read the text otherwise, so that it is refused
+The guarantee depends on the text that sqlglot writes and on how an engine reads it. Both were
+tested with some versions. Another version may write or read the text differently, so it is refused
 (docs/decisions/0013-tested-versions.md).
 """
 
@@ -27,11 +27,11 @@ TESTED: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 
 
 def require(*packages: str, extra: str = "tables") -> None:
-    """Refuse to go on without `packages`, or with versions of them that were not tested.
+    """Check that `packages` are installed in tested versions.
 
     Raises:
-        MissingExtra: naming the first that is not installed, or of another version, and the extra
-            that brings it.
+        MissingExtra: with the first that is missing or has another version, and the extra that
+            installs it.
     """
     for package in packages:
         if find_spec(package) is None:
@@ -58,12 +58,12 @@ def _version(package: str) -> str:
 
 
 def outside(found: str, first: str, beyond: str) -> bool:
-    """Return whether a version is below the first, or is not below the last."""
+    """Return whether a version is below the first, or not below the last."""
     return not _release(first) <= _release(found) < _release(beyond)
 
 
 def _release(text: str) -> tuple[int, ...]:
-    """Return the numbers at the start of a version: 2.1.0.dev3 counts as the 2.1 that it may be."""
+    """Return the numbers at the start of a version; 2.1.0.dev3 counts as 2.1."""
     start = re.match(r"v?(\d+(?:\.\d+)*)", text)
     numbers = [int(number) for number in start[1].split(".")] if start else [0]
     while numbers and not numbers[-1]:

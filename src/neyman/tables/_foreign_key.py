@@ -1,4 +1,4 @@
-"""A unit that another table names."""
+"""A privacy unit that another table names."""
 
 from dataclasses import dataclass, field
 from typing import final
@@ -14,17 +14,17 @@ __all__ = ["ForeignKey"]
 @final
 @dataclass(frozen=True, slots=True, init=False, eq=False)
 class ForeignKey:
-    """A row is of whoever owns the row of another table that it points to.
+    """A unit through another table: the owner of the row that a row points to.
 
-    A row that points to rows of two owners counts once for each, and a row that points to none is
-    nobody's. Neighbouring databases differ in one owner: its rows of the table that names it, and
-    whatever rows of the other tables lead to no one else (docs/theory/contributions.md).
+    A row that points to rows of two owners counts once for each. A row that points to none belongs
+    to nobody. Neighbouring databases differ in one owner: the rows that name it, and all rows of
+    other tables that lead to no other owner (docs/theory/contributions.md).
 
     Attributes:
-        on: pairs of a column of the table and the column of the other that it points to.
+        on: pairs of a column of the table and the column of the other table that it points to.
         to: the other table, as `open_table` takes it.
-        owner: its column that names the unit, or where it points to in turn.
-        name: of the other table, if it is data in memory or in Spark.
+        owner: the other table's column that names the unit, or its own `ForeignKey`.
+        name: the name of the other table, if it is data in memory or in Spark.
     """
 
     on: tuple[tuple[str, str], ...]
@@ -35,10 +35,10 @@ class ForeignKey:
     def __init__(
         self, on: On, to: object, *, owner: "str | ForeignKey", name: str | None = None
     ) -> None:
-        """Take a column that both have, several of them, or a mapping of names here to names there.
+        """Take a column that both tables have, several, or a mapping of names here to names there.
 
         Raises:
-            InvalidTable: if `on` names no columns, or `owner` is no column and no key.
+            InvalidTable: if `on` does not name columns, or `owner` is not a column or a key.
         """
         if not isinstance(owner, str | ForeignKey):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidTable(
@@ -56,6 +56,6 @@ class ForeignKey:
         return self.owner if isinstance(self.owner, str) else self.owner.column
 
     def describe(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
         owner = self.owner if isinstance(self.owner, str) else self.owner.describe()
         return {"on": [list(pair) for pair in self.on], "owner": owner}

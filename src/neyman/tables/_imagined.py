@@ -1,4 +1,4 @@
-"""What a statistic adds up of rows that are made up, or public: for previews."""
+"""The sums of a statistic over made-up or public rows, for previews."""
 # pyarrow carries no types of its own.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -38,12 +38,12 @@ _CORRELATION: Final = 0.3
 @final
 @dataclass(frozen=True, slots=True)
 class ImaginedRows:
-    """Rows that stand for those of a question: its own statement is run of them.
+    """Imagined rows of a question; its own statement runs on them.
 
     Attributes:
-        question: what is asked.
-        engine: reads the private rows, and is not asked.
-        view: of the private rows.
+        question: the question.
+        engine: the engine of the private rows; it does not run.
+        view: the view of the private rows.
     """
 
     question: Question
@@ -52,11 +52,11 @@ class ImaginedRows:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Those of the statistic."""
+        """The columns of the statistic."""
         return tuple(measured.column for measured in self.question.statistic.columns)
 
     def made_up(self, spreads: Spreads) -> MadeUp:
-        """Run the statement of made-up rows, a group for each case."""
+        """Run the statement on made-up rows, a group for each case."""
         measured = self.question.statistic.columns
         guessed = [_between(one, spreads) for one in measured]
         cases = [
@@ -73,7 +73,7 @@ class ImaginedRows:
         )
 
     def counted(self, public: object) -> Counted:
-        """Run the statement of public rows, with their number."""
+        """Run the statement on public rows, and count them."""
         alike = Alike.of(public, self.engine, self.view, self.question.unit)
         asked = self.question
         counting = Question(
@@ -97,7 +97,7 @@ class ImaginedRows:
         )
 
     def shaped(self, shape: Shape) -> Array:
-        """Return what one row adds."""
+        """Return the average contribution of one row."""
         found = np.array(shape.get("one_row", ()), dtype=np.float64)
         limits = [component.limit for component in self.question.statistic.components]
         if found.size != len(limits) or not np.all(np.abs(found) <= np.array(limits, np.float64)):
@@ -108,7 +108,7 @@ class ImaginedRows:
         return found
 
     def _sums(self, cases: Sequence[Sequence[Array]]) -> Iterator[Array]:
-        """Return what a row of each case adds on average."""
+        """Yield the average contribution of a row of each case."""
         import pyarrow as pa
 
         statistic = self.question.statistic
@@ -136,7 +136,7 @@ class ImaginedRows:
 @final
 @dataclass(frozen=True, slots=True)
 class _Counting(Statistic):
-    """A statistic, and before it the number of rows that it is of."""
+    """A statistic with the number of its rows in front."""
 
     inner: Statistic
 
@@ -168,7 +168,7 @@ class _Counting(Statistic):
 
 
 def _integers(engine: Engine, question: Question, view: View, width: int) -> IntArray:
-    """Return the integers of every group, a row for each."""
+    """Return the integers of every group, one row each."""
     statement = question.statement(view)
     if isinstance(question.keys, UnknownKeys):
         return engine.groups(statement, len(question.keys.columns), width, MARK[1])[0].integers
@@ -177,7 +177,7 @@ def _integers(engine: Engine, question: Question, view: View, width: int) -> Int
 
 
 def _between(measured: Measured, spreads: Spreads) -> Between:
-    """Return the law of a column's values, as parts of the range; the typical one if not given."""
+    """Return the law of a column's values on the range; a typical one if it is not given."""
     if measured.column not in spreads:
         return TYPICAL
     lower, upper = float(measured.bounds.lower), float(measured.bounds.upper)
@@ -185,12 +185,12 @@ def _between(measured: Measured, spreads: Spreads) -> Between:
 
 
 def _even(measured: Measured, place: int) -> Array:
-    """Return values spread evenly over the bounds, unlike those of columns at other places."""
+    """Return values spread uniformly over the bounds, different from those of other columns."""
     return _scaled(measured, EVEN.quantile(_ranks(place)))
 
 
 def _guessed(measured: Sequence[Measured], laws: Sequence[Between]) -> list[Array]:
-    """Return values of each law that are correlated with each other, on the grid."""
+    """Return values of each law on the grid, correlated with each other."""
     common, found = _ranks(0), list[Array]()
     for i, (one, law) in enumerate(zip(measured, laws, strict=True)):
         own, chosen, rounded = (_ranks(3 * i + j) for j in (1, 2, 3))
@@ -208,14 +208,14 @@ def _scaled(measured: Measured, parts: Array) -> Array:
 
 
 def _ranks(place: int) -> Array:
-    """Return numbers in (0, 1) that fill it evenly, and with those of other places a cube."""
+    """Return numbers that fill (0, 1) uniformly, and a cube together with those of other places."""
     if not place:
         return (np.arange(_ROWS) + 0.5) / _ROWS
     return (np.arange(_ROWS) + 0.5) * np.sqrt(_prime(place)) % 1.0
 
 
 def _prime(place: int) -> int:
-    """Return the place-th prime: no two roots of them are in a rational proportion."""
+    """Return the place-th prime; the ratio of roots of different primes is irrational."""
     number = 1
     for _ in range(place):
         number += 1

@@ -1,7 +1,7 @@
-"""A timestamp as one integer: microseconds since the year 1 began, the same on every engine.
+"""Timestamps as integers: microseconds since the start of year 1, equal on every engine.
 
-Engines hold timestamps in units, ranges and zones of their own, and fail where one of them is left.
-An integer of 64 bits is compared, subtracted and divided alike by all of them.
+Engines have their own units, ranges and zones of timestamps, and fail outside their ranges. All of
+them compare, subtract and divide 64-bit integers in the same way.
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -37,18 +37,18 @@ LAST: Final = f"{date.max.isoformat()}T23:59:59.999999"
 
 
 def between(value: Tree, low: Tree, high: Tree, result: Tree) -> Tree:
-    """Write `result` where low <= value <= high, and NULL elsewhere."""
+    """Write `result` if low <= value <= high, else NULL."""
     test = exp.Between(this=sql.part(value), low=low, high=high)
     return exp.Case(ifs=[exp.If(this=test, true=result)])
 
 
 def inside(value: Tree) -> Tree:
-    """Write an integer, and NULL where it lies outside the years 1 to 9999."""
+    """Write an integer, or NULL outside the years 1 to 9999."""
     return between(value, sql.wide(0), sql.wide(_MOST), value.copy())
 
 
 def since_epoch(value: Tree) -> Tree:
-    """Write any integer of microseconds since 1970 as those since the year 1."""
+    """Write microseconds since 1970 as microseconds since the year 1."""
     low, high = sql.wide(-EPOCH), sql.wide(_MOST - EPOCH)
     # Clamped as well, for an engine may add before it compares.
     moved = sql.clamped(low.copy(), value.copy(), high.copy())
@@ -56,7 +56,7 @@ def since_epoch(value: Tree) -> Tree:
 
 
 def whole(value: Tree, unit: int) -> Tree:
-    """Write floor(value / unit) of an integer that is not negative, as an integer."""
+    """Write floor(value / unit) of a non-negative integer, as an integer."""
     return exp.IntDiv(this=sql.part(value), expression=sql.wide(unit))
 
 
@@ -74,7 +74,7 @@ def midnight(day: Tree) -> Tree:
 
 
 def since_year_1(moment: date) -> int:
-    """Return the microseconds of a date or a datetime; one with a zone is taken to UTC."""
+    """Return the microseconds of a date or a datetime; one with a zone is converted to UTC."""
     if not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day)
     if moment.tzinfo is not None:

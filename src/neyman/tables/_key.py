@@ -1,4 +1,4 @@
-"""A key: what the rows of a group have in a column."""
+"""Keys: the values that rows of a group have in a column."""
 
 import re
 from datetime import date, datetime
@@ -39,7 +39,7 @@ ZEROS: Final = "[.]0+$"
 
 
 def key_text(key: Key) -> str:
-    """Write a key as its one canonical text."""
+    """Return the canonical text of a key."""
     match key:
         case bool():
             return "true" if key else "false"
@@ -50,13 +50,13 @@ def key_text(key: Key) -> str:
 
 
 def plain_text(value: str) -> str:
-    """Write text of a CSV file canonically: 1.0 is 1, and all other text is as it is."""
+    """Return the canonical text of a CSV field: 1.0 becomes 1, and all other text stays."""
     # `$` would let a line break follow.
     return value.partition(".")[0] if re.fullmatch(WHOLE_TEXT[1:-1], value) else value
 
 
 def whole_of(value: float | Real | Decimal) -> int | None:
-    """Return the whole number that a float or a decimal is, as codes such as 1.0 are."""
+    """Return a float or decimal as an integer if it is whole, such as the code 1.0; else None."""
     try:
         number = float(value)
     except OverflowError:
@@ -68,10 +68,10 @@ def whole_of(value: float | Real | Decimal) -> int | None:
 
 
 def key_of(value: object, column: str) -> Key:
-    """Return the key that a value stands for.
+    """Return the key of a value.
 
     Raises:
-        InvalidTable: if it stands for none that all engines tell apart alike.
+        InvalidTable: if it is not a key that all engines distinguish in the same way.
     """
     match value:
         case datetime():

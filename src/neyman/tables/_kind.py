@@ -1,4 +1,4 @@
-"""What can be done with a column of each type: add it up, name a unit by it, group by it."""
+"""The kinds of column types, and their uses: sums, units, groups."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -56,27 +56,28 @@ def _same(value: Tree) -> Tree:
 @final
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A family of column types. A use that makes no sense is None.
+    """A family of column types. None marks a use that is not possible.
 
     Attributes:
         label: the family in words.
         number: the value as a double.
-        identity: the canonical bytes that tell units apart.
-        unnamed: why values of such a type do not tell units apart here, and what to write.
-        key: the value as it is compared with keys.
-        parse: a key's text as it is compared with values.
-        keys: the Python types that its keys have.
-        canonical: of a key's text the one that stands for all that are the same value; None where
-            no two are.
-        absent: keys that stand for NULL, and so for no group.
-        group: the canonical bytes that tell groups apart, NULL for what is in none.
-        group_key: a group's text as the key that people read.
-        spelled: what else to say to whoever writes keys of another type.
-        types: what it can be in an expression.
-        instant: a timestamp as `_instant` has it, NULL outside the years 1 to 9999.
-        present: the value, NULL where it stands for none, as NaN does.
-        range: bounds of its numbers that the type itself gives; None where it gives none.
-        coded: whether its bytes alone are known, as of what names the unit in another table.
+        identity: the canonical bytes that identify units.
+        unnamed: why values of this type cannot name units, and what to write.
+        key: the value for comparison with keys.
+        parse: a key's text for comparison with values.
+        keys: the Python types of its keys.
+        canonical: the canonical text of a key's text; None if different texts are always different
+            values.
+        absent: keys that are NULL, so in no group.
+        group: the canonical bytes that identify groups; NULL for values in no group.
+        group_key: the key of a group's text.
+        spelled: a further hint in errors about keys of another type.
+        types: its possible types in an expression.
+        instant: a timestamp as in `_instant`; NULL outside the years 1 to 9999.
+        present: the value; NULL if it is no value, such as NaN.
+        range: bounds of its numbers by the type alone; None if there are none.
+        coded: whether only its bytes are known, as for a column that names the unit in another
+            table.
     """
 
     label: str
@@ -110,7 +111,7 @@ def _double(value: Tree) -> Tree:
 def double_by_text(value: Tree) -> Tree:
     """Return the double nearest to a wide integer or a decimal.
 
-    Engines differ in how they round these; all read text correctly.
+    Engines round these differently, but all read text correctly.
     """
     return try_cast(cast(value, "TEXT"), "DOUBLE")
 
@@ -136,7 +137,7 @@ def _bigint_of_double(value: Tree, most: float = _MOST) -> Tree:
 
 
 def _bigint_of_float(most: int) -> Cast:
-    """Of a float the whole number that it is; NULL where it is none, or beyond `most`."""
+    """Return the conversion of a float to its integer; NULL if not whole, or above `most`."""
 
     def whole(value: Tree) -> Tree:
         number = _double(value)
@@ -161,7 +162,7 @@ def _filled(value: Tree) -> Tree:
 
 
 def _canonical(value: Tree) -> Tree:
-    """What `plain_text` makes of the value, in bytes."""
+    """Write the bytes of the value's `plain_text`."""
     whole = exp.RegexpLike(this=value, expression=text(WHOLE_TEXT))
     cut = exp.RegexpReplace(this=value.copy(), expression=text(ZEROS), replacement=text(""))
     return encoded(exp.Case(ifs=[exp.If(this=whole, true=cut)], default=value.copy()))
@@ -227,11 +228,11 @@ WIDE_INTEGER = replace(INTEGER, number=double_by_text, range=Range.whole(128))
 
 
 def exact(declared: str, number: Cast) -> Kind:
-    """Return the family of decimals; those that are whole name units and make groups.
+    """Return the family of decimals; whole ones can name units and groups.
 
     Args:
-        declared: the type, as DECIMAL(38,3).
-        number: the value as a double; NULL for what is none.
+        declared: the type, such as DECIMAL(38,3).
+        number: the value as a double; NULL if it is not a number.
     """
 
     def whole(value: Tree) -> Tree:
@@ -246,13 +247,13 @@ def exact(declared: str, number: Cast) -> Kind:
 
 
 def _codes(name: str, number: Cast, whole: Cast, present: Cast) -> Kind:
-    """Return a family of numbers, of which the whole ones name units and make groups.
+    """Return a family of numbers; whole ones can name units and groups.
 
     Args:
-        name: of the family.
+        name: the name of the family.
         number: the value as a double.
-        whole: the value as an integer; NULL for what is not whole.
-        present: NULL for what is none.
+        whole: the value as an integer; NULL if it is not whole.
+        present: the value; NULL if it is not a number.
     """
 
     def written(value: Tree) -> Tree:
@@ -275,13 +276,13 @@ def _codes(name: str, number: Cast, whole: Cast, present: Cast) -> Kind:
 
 @cache
 def decimal(declared: str) -> Kind:
-    """Return the family of decimals of a type; one of more digits than a wide type has is NULL.
+    """Return the family of decimals of a type; a value with more digits than a wide type is NULL.
 
-    Files and frames can hold such, and DuckDB fails to write the least of 128 bits as text. Those
-    of at most 18 digits lie in fewer bits, and are read as they are.
+    Files and frames can have such values, and DuckDB cannot write the smallest 128-bit integer as
+    text. Types with at most 18 digits have fewer bits, and need no check.
 
     Args:
-        declared: the type, as DECIMAL(38,3).
+        declared: the type, such as DECIMAL(38,3).
     """
     width, scale = map(int, re.findall("[0-9]+", declared))
     if width <= _NARROW:
@@ -298,7 +299,7 @@ def decimal(declared: str) -> Kind:
 
 
 def _float(most: int) -> Kind:
-    """Return the family of floats that tell whole numbers apart up to `most`."""
+    """Return the family of floats that distinguish whole numbers up to `most`."""
     return _codes("float", _double, _bigint_of_float(most), _number_or_null)
 
 
@@ -319,7 +320,7 @@ DATE = Kind("date", None, encoded, _same, _date, (date,), group=_written_date, t
 
 
 def timestamp(instant: Cast) -> Kind:
-    """Return the kind of timestamps that `instant` writes as integers; no keys, and no units."""
+    """Return the kind of timestamps with `instant` as their integer; not for keys or units."""
     return Kind("timestamp", types=(Type.TIME,), instant=instant)
 
 
@@ -327,7 +328,7 @@ MADE_TIMESTAMP = timestamp(_same)
 
 
 def made_number(bounds: Range) -> Kind:
-    """Return the kind of doubles that an expression gives; integers make groups too."""
+    """Return the kind of doubles from an expression; integers can also be groups."""
     if not bounds.is_whole:
         return Kind("number with a fraction", _same, types=(Type.NUMBER,), range=bounds)
     return replace(
@@ -341,7 +342,7 @@ def made_number(bounds: Range) -> Kind:
 
 
 def coded(kind: Kind) -> Kind:
-    """Return the family of what `identity` makes of the values: their canonical bytes."""
+    """Return the family of the canonical bytes that `identity` gives."""
     return Kind(
         kind.label,
         identity=_code,
@@ -356,11 +357,11 @@ def coded(kind: Kind) -> Kind:
 
 
 def kind_of(declared: str, kinds: Mapping[str, Kind]) -> Kind:
-    """Return the family of an engine's type name; parameters in brackets do not matter.
+    """Return the family of an engine's type name; it ignores parameters in brackets.
 
     Args:
         declared: the type as the engine writes it.
-        kinds: the engine's names of those that can be used.
+        kinds: the families by the engine's type names.
     """
     if declared.endswith("]"):
         return Kind("list")

@@ -1,4 +1,4 @@
-"""How much of an answer one unit may fill: rows in all, and rows in each group."""
+"""The contribution limits of one unit: rows in all, and rows in each group."""
 
 from dataclasses import dataclass
 from typing import final
@@ -11,15 +11,16 @@ __all__ = ["Limits"]
 @final
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """At most m rows of one unit, at most r of them in each of G groups.
+    """At most m rows of one unit, and at most r of them in each of G groups.
 
-    None is greater than it must be: r <= m and m <= G r. A limit on the number of groups would add
-    nothing: (m = g r, r) has the sensitivity of "g groups of r rows" and keeps no fewer rows.
+    Each is as small as the others allow: r <= m and m <= G r. A limit on the number of groups would
+    add nothing, because (m = g r, r) has the sensitivity of "g groups of r rows" and keeps no fewer
+    rows.
 
     Attributes:
-        total: m.
-        rows: r.
-        among: G, how many groups there are; None where that is not known.
+        total: m, the most rows in all groups.
+        rows: r, the most rows in one group.
+        among: G, the number of groups; None if it is not known.
 
     >>> Limits.of(50, rows=20, among=100)
     Limits(total=50, rows=20, among=100)
@@ -35,29 +36,29 @@ class Limits:
 
     @classmethod
     def of(cls, total: int, *, rows: int | None, among: int | None) -> "Limits":
-        """Return the limits, each as small as the others make it.
+        """Return the limits, each as small as the others allow.
 
         Args:
-            total: m.
-            rows: r, or None where only m limits them.
-            among: how many groups there are; None where that is not known.
+            total: m, the most rows in all groups.
+            rows: r, the most rows in one group; None if only m limits them.
+            among: G, the number of groups; None if it is not known.
         """
         r = total if rows is None else min(rows, total)
         return cls(total if among is None else min(total, among * r), r, among)
 
     @property
     def groups(self) -> int:
-        """The most groups that one unit is in."""
+        """The most groups of one unit."""
         return self.total if self.among is None else min(self.total, self.among)
 
     @property
     def cut_groups(self) -> int | None:
-        """Groups that are kept of a unit with one row in each; None where all are."""
+        """The number of groups kept of a unit with one row in each; None if all are kept."""
         return self.total if self.rows == 1 and self._cuts else None
 
     @property
     def cut_total(self) -> int | None:
-        """Rows that are kept of a unit in all; None where the other limits see to it."""
+        """The number of rows kept of a unit in all; None if the other limit implies it."""
         return self.total if self.rows > 1 and self._cuts else None
 
     @property
@@ -65,5 +66,5 @@ class Limits:
         return self.among is None or self.total < self.among * self.rows
 
     def bound(self, one: Sensitivity) -> Sensitivity:
-        """Return how far a unit moves all groups, from how far one of its rows moves one."""
+        """Return the sensitivity of all groups to a unit, from that of one group to one row."""
         return one.of_many(self.rows, self.groups, self.total)

@@ -1,4 +1,4 @@
-"""Arguments of the wrong kind, answered by what to write instead."""
+"""Checks of arguments, with errors that say what to write."""
 
 from collections.abc import Mapping
 from typing import Final, cast
@@ -31,7 +31,7 @@ _FRAME: Final = ("group_by", "groupby")
 
 
 def no_such_question(name: str) -> AttributeError:
-    """Return the error for a question that is asked elsewhere, or nowhere."""
+    """Return the error for a question that another object has, or none."""
     said = f"'Table' object has no attribute {name!r}"
     if name in _PUBLISHED:
         said += f"; write neyman.publish.{name}(table, ...)"
@@ -41,17 +41,17 @@ def no_such_question(name: str) -> AttributeError:
 
 
 def refuse_no_keys(by: object) -> None:
-    """Refuse groups that are neither declared as `Keys` nor left to `UnknownKeys`."""
+    """Refuse groups that are not `Keys` or `UnknownKeys`."""
     if by is not None and not isinstance(by, Keys | UnknownKeys):
         raise InvalidTable(
-            f"by is a {type(by).__name__}, not Keys; groups are declared: write "
+            f"by must be Keys or UnknownKeys; got a {type(by).__name__}. Write "
             'by=Keys({"ward": ["north", "south"]}), with your column and its public keys, or '
             'by=UnknownKeys("ward"), for those whose noisy count is large'
         )
 
 
 def refuse_unknown_keys(by: object) -> None:
-    """Refuse groups that nobody declared, for answers that have a number of each group there is."""
+    """Refuse undeclared groups, for answers with a number for each group."""
     if isinstance(by, UnknownKeys):
         columns = ", ".join(f'"{name}": [...]' for name in by.columns)
         raise InvalidTable(
@@ -61,27 +61,27 @@ def refuse_unknown_keys(by: object) -> None:
 
 
 def refuse_no_unit(unit: object) -> None:
-    """Refuse what is no `Unit`."""
+    """Refuse an object that is not a `Unit`."""
     if not isinstance(unit, Unit):
         column = unit if isinstance(unit, str) else "column"
         raise InvalidTable(
-            f"unit is {_named(unit)}, not a unit; write "
+            f"unit must be a privacy unit; got {_named(unit)}. Write "
             f'unit=Entity("{column}", max_rows=...), or unit=Rows()'
         )
 
 
 def refuse_no_bounds(bounds: object) -> None:
-    """Refuse bounds that are no mapping of columns to `Bounds`."""
+    """Refuse bounds that do not map columns to `Bounds`."""
     if not isinstance(bounds, Mapping):
         raise InvalidTable(
-            f"bounds is a {type(bounds).__name__}, which names no columns; "
-            'write bounds={"column": Bounds(lower, upper, grid=...)}'
+            f"bounds must map columns to Bounds; got a {type(bounds).__name__}. "
+            'Write bounds={"column": Bounds(lower, upper, grid=...)}'
         )
     for column, given in cast("Mapping[object, object]", bounds).items():
         if not isinstance(given, Bounds):
             raise InvalidTable(
-                f"the bounds of column {column!r} are a {type(given).__name__}; "
-                f"write {_meant(given)}"
+                f"the bounds of column {column!r} must be Bounds; got a {type(given).__name__}. "
+                f"Write {_meant(given)}"
             )
 
 

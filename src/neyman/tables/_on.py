@@ -1,4 +1,4 @@
-"""What a join is on, and which columns it brings: arguments, checked."""
+"""The arguments of a join, checked: its condition, and the columns that it adds."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, cast, get_args
@@ -17,10 +17,10 @@ def pairs_of(on: object) -> tuple[tuple[str, str], ...]:
     """Return pairs of a column of the table and a column of the other.
 
     Args:
-        on: a name that both have, several such, or a mapping of names here to names there.
+        on: a name that both tables have, several, or a mapping of names here to names there.
 
     Raises:
-        InvalidTable: if it is nothing of the kind, or empty.
+        InvalidTable: if it is something else, or empty.
     """
     pairs = _named(on)
     if not pairs:
@@ -32,16 +32,16 @@ def pairs_of(on: object) -> tuple[tuple[str, str], ...]:
 
 
 def taken_of(columns: object, schema: Schema, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return what the other table's columns are called here, of those that are brought.
+    """Return the new names of the columns that the join adds.
 
     Args:
-        columns: their names, a mapping of names there to names here, or None for all that the
-            join is not on.
-        schema: the other table's.
-        pairs: what the join is on.
+        columns: their names, a mapping of names there to names here, or None for all columns that
+            are not in the condition.
+        schema: the schema of the other table.
+        pairs: the condition of the join.
 
     Raises:
-        InvalidTable: if they are no names, or were not given for a CSV file.
+        InvalidTable: if they are not names, or are missing for a CSV file.
         UnknownColumn: if there is no such column.
     """
     if columns is None:
@@ -68,7 +68,7 @@ def with_columns(schema: Schema, more: Sequence[Column], told: bool) -> Schema:
     """Return the schema with more columns after its own.
 
     Raises:
-        InvalidTable: if two columns are called alike.
+        InvalidTable: if two columns have the same name.
     """
     known = {name.casefold(): name for name in schema.names}
     told = told and schema.told
@@ -85,10 +85,10 @@ def with_columns(schema: Schema, more: Sequence[Column], told: bool) -> Schema:
 
 
 def refuse_no_how(how: object) -> None:
-    """Refuse what is neither "inner" nor "left".
+    """Refuse a word that is not "inner" or "left".
 
     Raises:
-        InvalidTable: saying what each does.
+        InvalidTable: with the meaning of both.
     """
     if not (isinstance(how, str) and how in get_args(How)):
         raise InvalidTable(

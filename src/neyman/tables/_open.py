@@ -1,4 +1,4 @@
-"""Rows, wherever they lie, opened for questions."""
+"""Opening a table for questions."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,36 +33,37 @@ def open_table(
     memory_limit: str | None = None,
     temporary_directory: str | Path | None = None,
 ) -> Table:
-    """Open a table for questions; its schema is read, its rows are not.
+    """Open a table for questions; it reads the schema, but no rows.
 
     Args:
-        source: the path of a .parquet or .csv file; several: a list of paths, a pattern such as
-            "visits/*.parquet", or a folder, whose own folders such as year=2025 are a column; a
-            pyarrow Table, a DataFrame of pandas,
-            Polars or Spark, or a pair (connection, "table") of DuckDB or PostgreSQL or
-            (SparkSession, "table"). A file is known by its content, which is read once for it
-            when the first question is built: SHA-256, kept by a ledger only under its own secret
-            key.
-        unit: `Rows()`, or `Entity(column, max_rows, max_rows_per)`, with a
-            `ForeignKey` in the column's place where another table names the unit.
-        bounds: of each column that is added up.
-        max_table_rows: rows of one group beyond which an answer is clamped; with bounds of w grid
-            steps, w max_table_rows must be within 2^62.
-        name: of data in memory or in Spark, which have none; stands for them in the ledger.
-        memory_limit: of a file or a data frame, such as "2GB" or "1.5GiB", at least "500MB": the
-            most that a process holds that asks one question at a time, without a frame's own
-            columns. DuckDB takes 85 % of what is left beside 200 MB for libraries, and spills the
-            rest. None leaves it 80 % of the machine's memory.
-        temporary_directory: a folder. What memory does not hold, the **private rows** themselves,
-            is written under it: into a new folder of your user's alone (mode 0700), not encrypted,
-            and removed after each question. None is the system's directory for temporary files.
+        source: the path of a .parquet or .csv file; for several files a list of paths, a pattern
+            such as "visits/*.parquet", or a folder, where folders such as year=2025 are a column; a
+            pyarrow Table; a DataFrame of pandas, Polars or Spark; or a pair (connection, "table")
+            of DuckDB or PostgreSQL or (SparkSession, "table"). The identity of a file is the
+            SHA-256 of its content, which is read when you build the first question. A ledger stores
+            it only under its own secret key.
+        unit: the privacy unit, `Rows()` or `Entity(column, max_rows, max_rows_per)`, with a
+            `ForeignKey` as the column if another table names the unit.
+        bounds: the bounds of each column that is summed.
+        max_table_rows: number of rows of one group above which an answer is clamped. With bounds of
+            w grid steps, w max_table_rows must be within 2^62.
+        name: the name in the ledger of data in memory or in Spark, which have no name of their own.
+        memory_limit: for a file or a data frame, such as "2GB" or "1.5GiB", at least "500MB": the
+            most memory of a process with one question at a time, without a frame's own columns.
+            DuckDB takes 85 % of the limit minus 200 MB for libraries, and spills the rest. None
+            gives it 80 % of the machine's memory.
+        temporary_directory: a folder. **Private rows** that do not fit into memory are written
+            under it, not encrypted, into a new folder that only your user can read (mode 0700),
+            which is removed after each question. None is the system's directory for temporary
+            files.
 
     Raises:
-        InvalidTable: if the source, the unit, a column or a type is not usable as declared; if a
-            limit of memory is given for a connection, whose own settings hold.
-        InvalidParameter: if a limit is no number or size in its range, or the folder is none.
-        UnknownColumn: if the table lacks a declared column.
-        MissingExtra: if a data frame or a CSV file is given and pyarrow is not installed.
+        InvalidTable: if the source, the unit, a column or a type is not usable as declared, or a
+            memory limit is given for a connection, which has its own settings.
+        InvalidParameter: if a limit is not a number or size in its range, or the folder does not
+            exist.
+        UnknownColumn: if the table does not have a declared column.
+        MissingExtra: if the source is a data frame or a CSV file and pyarrow is not installed.
     """
     if type(max_table_rows) is not int or not 1 <= max_table_rows <= _MOST:
         raise InvalidParameter(
@@ -83,7 +84,7 @@ def open_table(
 
 
 def _refuse_made_later(schema: Schema, column: str) -> None:
-    """Refuse a limit of the groups of a column that the table does not have."""
+    """Refuse a limit for groups of a column that the table does not have."""
     missing: UnknownColumn | None = None
     try:
         schema[column]

@@ -1,4 +1,4 @@
-"""The public part of a table: names and types of its columns."""
+"""The schema, the public part of a table: names and types of its columns."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ SOURCE = "neyman_source"
 
 
 def called(place: int) -> str:
-    """Return what a statement calls the first table, or the one that was joined as such."""
+    """Return the name of the first table in a statement, or of a joined one by its place."""
     return f"{SOURCE}_{place}" if place else SOURCE
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the user names it, as the engine names it, and what can be done with it.
+    """A column: its names for the user and for the engine, and its kind.
 
     Attributes:
-        name: the user's.
-        inside: the engine's.
-        kind: what can be done with it.
-        made: its value where it is made of other columns; None where the engine has it.
+        name: the user's name.
+        inside: the engine's name.
+        kind: its kind, which says how it can be used.
+        made: its value if it is made of other columns; None for a column of the engine.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Column:
         """Return the value as a double.
 
         Raises:
-            InvalidTable: if the column holds no numbers.
+            InvalidTable: if the column does not have numbers.
         """
         self.refuse_coded()
         if self.kind.number is None:
@@ -57,14 +57,14 @@ class Column:
         return self.kind.number(self.value())
 
     def whole(self) -> Tree | None:
-        """Return the value as an integer of at most 64 bits where the engine has it as one."""
+        """Return the value as an integer of at most 64 bits, if the engine has it as one."""
         return self.value() if self.kind is INTEGER and self.made is None else None
 
     def day(self) -> Tree:
-        """Return the value as a date, of a timestamp its own.
+        """Return the value as a date, or the date of a timestamp.
 
         Raises:
-            InvalidTable: if the column holds no dates.
+            InvalidTable: if the column does not have dates.
         """
         self.refuse_coded()
         if self.kind.instant is not None:
@@ -80,7 +80,7 @@ class Column:
         """Return a timestamp as an integer; NULL outside the years 1 to 9999.
 
         Raises:
-            InvalidTable: if the column holds no timestamps.
+            InvalidTable: if the column does not have timestamps.
         """
         self.refuse_coded()
         if self.kind.instant is None:
@@ -91,10 +91,11 @@ class Column:
         return self.kind.instant(self.value())
 
     def identity(self) -> Tree:
-        """Return the value as units are told apart.
+        """Return the bytes that identify units.
 
         Raises:
-            InvalidTable: if it does not name units alike on every engine, as timestamps do not.
+            InvalidTable: if it does not name units in the same way on every engine; timestamps do
+                not.
         """
         if self.kind.unnamed:
             raise InvalidTable(f"column {self.name!r} {self.kind.unnamed}")
@@ -106,13 +107,14 @@ class Column:
         return self.kind.identity(self.value())
 
     def matched(self, other: "Column") -> tuple[Tree, Tree]:
-        """Return both values as they are compared with each other; NULL equals nothing.
+        """Return both values for comparison with each other; NULL equals nothing.
 
-        Integers of 64 bits are compared as such, text by its bytes, and text of a CSV file, also
+        64-bit integers are compared as integers, text by its bytes, and text of a CSV file, also
         with an integer, by its canonical text (`plain_text`). Values that match name the same unit.
 
         Raises:
-            InvalidTable: if values of the two never match, or do not so alike on every engine.
+            InvalidTable: if values of the two never match, or do not match in the same way on every
+                engine.
         """
         ours, theirs = self.kind, other.kind
         if set(ours.keys).isdisjoint(theirs.keys):
@@ -128,7 +130,7 @@ class Column:
         return mine(self.value()), its(other.value())
 
     def compared(self, keys: Sequence[Key]) -> tuple[Tree, Cast]:
-        """Return the value as it is compared with keys, and what makes it of a key's text.
+        """Return the value for comparison with keys, and the map from a key's text to it.
 
         Raises:
             InvalidTable: if such keys never equal the column's values.
@@ -149,7 +151,7 @@ class Column:
         return kind.key(self.value()), kind.parse
 
     def _refuse_one_value(self, keys: Sequence[Key]) -> None:
-        """Refuse two keys of one value: a row would be in both groups."""
+        """Refuse two keys with one value, because a row would be in both groups."""
         canonical = self.kind.canonical
         if canonical is None:
             return
@@ -167,10 +169,10 @@ class Column:
         return exp.Is(this=exp.Paren(this=self.kind.present(self.value())), expression=exp.null())
 
     def grouped(self) -> tuple[Tree, Callable[[str], str | int | bool]]:
-        """Return the bytes that tell groups apart, and what makes a key of their text.
+        """Return the bytes that identify groups, and the map from their text to a key.
 
         Raises:
-            InvalidTable: if the values are no keys, as timestamps are none.
+            InvalidTable: if the values cannot be keys, such as timestamps.
         """
         self.refuse_coded()
         if self.kind.group is None:
@@ -193,10 +195,10 @@ class Column:
         )
 
     def refuse_coded(self) -> None:
-        """Refuse any use of what names the unit in another table but as declared keys.
+        """Refuse a column that names the unit in another table; it is for declared keys only.
 
         Raises:
-            InvalidTable: if it is that.
+            InvalidTable: if it is such a column.
         """
         if self.kind.coded:
             raise InvalidTable(
@@ -206,26 +208,26 @@ class Column:
             )
 
     def value(self) -> Tree:
-        """Return the value as the engine has it, or as it is made."""
+        """Return the value of the engine, or the value made of other columns."""
         return sql.column(self.inside, SOURCE) if self.made is None else self.made.copy()
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """All columns, no two of them alike but for case.
+    """All columns, with names that differ by more than case.
 
     Attributes:
-        columns: in their order.
-        told: whether errors may tell names that were not asked for. Those of a CSV file are not:
-            without a header its first line is a record.
+        columns: the columns in order.
+        told: whether errors may list other names than those of the question. For a CSV file they
+            may not, because without a header its first line is a record.
     """
 
     columns: tuple[Column, ...]
     told: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse names that engines do not tell apart."""
+        """Refuse names that engines do not distinguish."""
         refuse_alike((column.name for column in self.columns), told=self.told)
 
     @property
@@ -237,7 +239,7 @@ class Schema:
         """Return the column.
 
         Raises:
-            UnknownColumn: naming close matches.
+            UnknownColumn: with close matches.
         """
         for column in self.columns:
             if column.name == name:
@@ -261,11 +263,11 @@ def refuse_alike(names: Iterable[str], *, told: bool = True) -> None:
     """Refuse names that differ at most by case.
 
     Args:
-        names: of columns.
+        names: the names of columns.
         told: whether the error may repeat them.
 
     Raises:
-        InvalidTable: naming the first two.
+        InvalidTable: with the first two.
     """
     seen: dict[str, str] = {}
     for name in names:

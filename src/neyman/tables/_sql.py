@@ -1,4 +1,4 @@
-"""Short words for the syntax trees that the room builds. Nothing here is text of a query."""
+"""Short functions for the syntax trees of this package. Nothing here is text of a query."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -62,7 +62,7 @@ def named(value: Tree, name: str) -> Tree:
 
 
 def part(value: Tree) -> Tree:
-    """Copy a tree so that it can stand anywhere in another: in brackets, but for calls."""
+    """Return a copy that can be anywhere in another tree: in brackets, unless it is a call."""
     copy = value.copy()
     # AND and OR are calls to sqlglot, as to which no engine agrees.
     called = isinstance(copy, exp.Func) and not isinstance(copy, exp.Binary)
@@ -70,7 +70,7 @@ def part(value: Tree) -> Tree:
 
 
 def size(value: Tree) -> tuple[int, int]:
-    """Return how many nodes a tree has, and how many of them the longest chain."""
+    """Return the number of nodes of a tree, and the length of its longest chain."""
     nodes, deepest, waiting = 0, 0, [(value, 1)]
     while waiting:
         node, depth = waiting.pop()
@@ -85,12 +85,12 @@ def integer(value: int) -> Tree:
 
 
 def wide(value: int) -> Tree:
-    """Write an integer of 64 bits: a product of two short ones would be short."""
+    """Write a 64-bit integer, because a product of two short ones would be short."""
     return cast(integer(value), "BIGINT")
 
 
 def double(value: float) -> Tree:
-    """Write a double; through text, which every engine reads correctly rounded."""
+    """Write a double by its text, which every engine reads correctly rounded."""
     return cast(text(repr(value)), "DOUBLE")
 
 
@@ -100,7 +100,7 @@ def text(value: str) -> Tree:
 
 
 def call(name: str, *arguments: Tree) -> Tree:
-    """Write name(argument, ...), a function that an engine has."""
+    """Write name(argument, ...), a function of the engine."""
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
@@ -110,18 +110,18 @@ def cast(value: Tree, to: str) -> Tree:
 
 
 def try_cast(value: Tree, to: str) -> Tree:
-    """Write TRY_CAST(value AS to): NULL where the value is no `to`."""
+    """Write TRY_CAST(value AS to): NULL if the value cannot be converted."""
     return exp.TryCast(this=value, to=_type(to).copy())
 
 
 @cache
 def _type(name: str) -> exp.DataType:
-    """Read the name of a type, once: sqlglot parses it, which takes longer than a copy."""
+    """Return the type with a name, cached: sqlglot takes longer to parse than to copy."""
     return exp.DataType.build(name)
 
 
 def encoded(value: Tree) -> Tree:
-    """Write the value's text in bytes, which no collation compares but as bytes."""
+    """Write the value's text in bytes, which every collation compares as bytes."""
     return exp.Encode(this=cast(value, "TEXT"), charset=text("utf-8"))
 
 
@@ -131,7 +131,7 @@ def hexadecimal(value: Tree) -> Tree:
 
 
 def joined(*parts: Tree) -> Tree:
-    """Write the parts one after the other."""
+    """Write the concatenation of the parts."""
     first, *rest = parts
     for part in rest:
         first = exp.DPipe(this=first, expression=part, safe=True)
@@ -144,7 +144,7 @@ def md5(value: Tree) -> Tree:
 
 
 def clamped(low: Tree, value: Tree, high: Tree) -> Tree:
-    """Clamp a value that is not NULL: some engines ignore NULLs here, others do not."""
+    """Clamp a value that is not NULL; engines treat NULL differently here."""
     raised = exp.Greatest(this=value, expressions=[low], ignore_nulls=True)
     return exp.Least(this=raised, expressions=[high], ignore_nulls=True)
 
@@ -165,7 +165,7 @@ def total(value: Tree) -> Tree:
 
 
 def split(parts: list[str]) -> Tree:
-    """Write a column of texts, one row each, as one literal: a tree of one leaf, however many."""
+    """Write a column of texts, one row each, as one literal: a tree of one leaf for any number."""
     used = set("".join(parts))
     mark = next(chr(code) for code in range(0xE000, 0x10FFFF) if chr(code) not in used)
     return exp.Explode(this=exp.Split(this=text(mark.join(parts)), expression=text(mark)))
@@ -177,10 +177,10 @@ def each(first: Tree, last: Tree, step: Tree) -> Tree:
 
 
 def in_steps(query: exp.Query, steps: Sequence[tuple[str, exp.Query]]) -> exp.Query:
-    """Write WITH name AS (step), ... in front of a query.
+    """Write WITH name AS (step), ... before a query.
 
-    The first step holds all rows. Where it is used twice it is read twice: engines would keep it,
-    which takes as much memory as the table, and more time.
+    The first step has all rows. If it is used twice, it is read twice: keeping it would take as
+    much memory as the table, and more time.
     """
     for place, (name, step) in enumerate(steps):
         kept = None if place else False

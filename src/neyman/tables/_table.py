@@ -1,4 +1,4 @@
-"""A table with its unit and bounds: the questions that may be asked of it."""
+"""A table with its unit and bounds, and the questions about it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,20 +41,20 @@ __all__ = ["Table"]
 @final
 @dataclass(frozen=True, slots=True)
 class Table(Displayed):
-    """Rows in an engine, who is protected, and public bounds. Made by `open_table`.
+    """Rows in an engine, with the privacy unit and public bounds; `open_table` makes it.
 
-    Every question is checked against the schema at once and run later, after it has been paid
-    for (`neyman.aggregate.Aggregate`). Sensitivities are written with m, the most rows of one unit
-    in an answer, r, the most in one group, G, the number of groups, m at most G r, and
+    Every question is checked against the schema at once, and runs after the ledger is charged
+    (`neyman.aggregate.Aggregate`). The sensitivities below use m, the most rows of one unit in an
+    answer; r, the most in one group; G, the number of groups; m <= G r; and
 
         Q = floor(m / r) r^2 + (m mod r)^2
 
     Attributes:
-        engine: reads the rows.
-        view: what is asked of: columns and rows, as the engine finds or makes them.
-        unit: who is protected.
-        bounds: of the columns that may be added up.
-        max_table_rows: rows of one group beyond which an answer is clamped; a limit of the
+        engine: the engine that reads the rows.
+        view: the columns and rows of questions.
+        unit: the privacy unit.
+        bounds: the bounds of the columns that can be summed.
+        max_table_rows: number of rows of one group above which an answer is clamped; a limit of the
             machine's integers, not of the data.
     """
 
@@ -76,47 +76,47 @@ class Table(Displayed):
 
     @property
     def described(self) -> Described:
-        """Columns, types, unit and bounds, as people read them."""
+        """Columns, types, unit and bounds, for people."""
         return Described.of(self.view, self.unit, self.bounds)
 
     @property
     def protects(self) -> str:
-        """Who is protected, in words: the `unit` that a ledger is opened with."""
+        """The privacy unit in words: the `unit` for opening a ledger."""
         return self.unit.label
 
     def count(self, by: Groups = None) -> Aggregate:
-        """Count rows, of each group if `by` is given.
+        """Ask for the number of rows, of each group if `by` is given.
 
         l1 = m,  l2^2 = Q
         """
         return self.aggregate(Count(), by)
 
     def count_units(self, by: Groups = None) -> Aggregate:
-        """Count distinct units, of each group if `by` is given.
+        """Ask for the number of distinct units, of each group if `by` is given.
 
         l1 = l2^2 = min(m, G)
         """
         return self.aggregate(CountUnits(), by)
 
     def sum(self, column: str, by: Groups = None) -> Aggregate:
-        """Add up a column in steps of its grid; NULL and NaN add nothing.
+        """Ask for the sum of a column; NULL and NaN add nothing.
 
         l1 = m w,  l2^2 = Q w^2,  w = max |bound| in grid steps
         """
         return self.aggregate(Sum(self.measured(column)), by)
 
     def mean(self, column: str, by: Groups = None) -> Aggregate:
-        """Average a column: its centred sum and its own count, jointly.
+        """Ask for the mean of a column: its centred sum and its own count, jointly.
 
         l1 = 2 m a,  l2^2 = 2 Q a^2,  a = half the range, in grid steps
 
-        Its total interval allows for the largest spread within the bounds, so it is wide where the
-        values are close to each other; `variance` comes with a mean that has a narrower one.
+        Its total interval assumes the largest spread within the bounds, so it is wide for values
+        that are close to each other. `variance` also has a mean, with a narrower interval.
         """
         return self.aggregate(Mean(self.measured(column)), by)
 
     def mean_per_unit(self, column: str, by: Groups = None) -> Aggregate:
-        """Average a column over units, of each the mean of all its rows: no row is cut.
+        """Ask for the mean over units of the mean of each unit's rows; no row is cut.
 
         l1 = 2 a min(m, G),  l2^2 = 2 a^2 min(m, G),  a = half the range, in grid steps
         """
@@ -125,7 +125,7 @@ class Table(Displayed):
     def sum_per_unit(
         self, column: str, by: Groups = None, *, lower: Real, upper: Real
     ) -> Aggregate:
-        """Add up a column, the total of each unit in a group moved to [lower, upper].
+        """Ask for the sum of a column, with each unit's total in a group clamped to [lower, upper].
 
         l1 = w min(m, G),  l2^2 = w^2 min(m, G),  w = max(|lower|, |upper|) in grid steps
         """
@@ -142,14 +142,14 @@ class Table(Displayed):
         return self.aggregate(Variance(self.measured(column)), by)
 
     def covariance(self, column: str, other: str, by: Groups = None) -> Aggregate:
-        """Ask for the covariance of two columns, where both are known.
+        """Ask for the covariance of two columns, for rows with both values.
 
         l1 = 4 m N,  l2^2 = 4 Q N^2,  N = 8 a b, a and b half the ranges in grid steps
         """
         return self.aggregate(Covariance(self.measured(column), self.measured(other)), by)
 
     def correlation(self, column: str, other: str, by: Groups = None) -> Aggregate:
-        """Ask for Pearson's correlation of two columns, where both are known.
+        """Ask for Pearson's correlation of two columns, for rows with both values.
 
         l1 = 6 m N,  l2^2 = 6 Q N^2,  N = 8 max(a b, a^2/2, b^2/2)
         """
@@ -165,20 +165,20 @@ class Table(Displayed):
         """Ask for several statistics in one statement and one release (`Together`).
 
         Args:
-            parts: such as `Count()`, `Mean(table.measured("delay"))`.
-            by: the groups; None for one of all rows.
-            shares: of each in the squared sensitivity; equal by default.
+            parts: the statistics, such as `Count()`, `Mean(table.measured("delay"))`.
+            by: the groups; None for one group of all rows.
+            shares: the share of each in the squared sensitivity; equal by default.
         """
         check_list("parts", parts, "a list of statistics, such as [Count()]")
         check_list("shares", shares, "a list of whole numbers, such as (2, 1)")
         return self.aggregate(Together(tuple(parts), tuple(shares)), by)
 
     def measured(self, column: str) -> Measured:
-        """Return a column with its declared bounds; those of a boolean are 0 and 1 by its type.
+        """Return a column with its declared bounds; a boolean has the bounds 0 and 1.
 
         Raises:
             UnknownColumn: if the table has no such column.
-            InvalidTable: if it holds no numbers, or no bounds were declared.
+            InvalidTable: if it does not have numbers or bounds.
         """
         self.view.schema[column].number()
         bounds = self.bounds.get(column)
@@ -194,15 +194,16 @@ class Table(Displayed):
         return Measured(column, bounds)
 
     def countable(self, *columns: str, by: Keys | None = None) -> Countable:
-        """Return the rows as what can be counted at public nodes: what a function is asked of.
+        """Return the rows as a `Countable`, for functions such as densities.
 
         Args:
-            columns: whose numbers place a row; they need no bounds, for nodes have their own.
-            by: the groups that are counted apart; None for one of all rows.
+            columns: the columns whose numbers give a row's place; they need no bounds, because
+                nodes have their own.
+            by: the groups; None for one group of all rows.
 
         Raises:
             UnknownColumn: if the table has no such column.
-            InvalidTable: if one holds no numbers, or nobody declared the groups.
+            InvalidTable: if a column does not have numbers, or the groups are not declared.
         """
         for column in columns:
             self.view.schema[column].number()
@@ -213,36 +214,35 @@ class Table(Displayed):
     def where(self, condition: Expression | str) -> "Table":
         """Return the table of the rows for which a condition is true; NULL is not true.
 
-        Bounds and limits hold for the rows that are left.
+        Bounds and limits apply to the remaining rows.
 
         Args:
-            condition: as text, such as "delay > 15", or as `col("delay") > 15`.
+            condition: text such as "delay > 15", or an expression such as `col("delay") > 15`.
 
         Raises:
-            UnknownColumn: if it is about a column that the table lacks.
-            InvalidTable, InvalidParameter: if it is no condition, or a type does not fit.
+            UnknownColumn: if the table does not have a column.
+            InvalidTable, InvalidParameter: if it is not a condition, or a type does not fit.
 
-        Guarantee: each row is kept or not by itself, so the rows of one unit in the new table are
-            some of its rows in the old one: neighbours stay neighbours.
+        Guarantee: the condition depends on one row only, so the rows of one unit in the new table
+            are some of its rows in the old one: neighbours stay neighbours.
         """
         return replace(self, view=self.view.where(condition))
 
     def with_columns(self, **expressions: Expression | str) -> "Table":
-        """Return the table with columns made of its own, new or in the place of old ones.
+        """Return the table with columns made of its own, new ones or replacements.
 
-        All are made of the columns that were there before. They have no bounds until
-        `with_bounds` declares them.
+        All are made of the old columns. They have no bounds until `with_bounds` declares them.
 
         Args:
-            **expressions: by the names of the columns: text, such as "left - came", or
+            **expressions: an expression for each new column: text such as "left - came", or
                 `col("left") - col("came")`.
 
         Raises:
-            UnknownColumn: if one is made of a column that the table lacks.
+            UnknownColumn: if the table does not have a column.
             InvalidTable: if a name or a type does not fit, or the column names the unit.
-            InvalidParameter: if a text is no expression.
+            InvalidParameter: if a text is not an expression.
 
-        Guarantee: each row is mapped by itself and keeps its unit: neighbours stay neighbours.
+        Guarantee: each row is mapped separately and keeps its unit: neighbours stay neighbours.
         """
         if self.unit.entity in expressions:
             raise InvalidTable(
@@ -255,11 +255,11 @@ class Table(Displayed):
         return replace(self, view=view, unit=unit, bounds=MappingProxyType(bounds))
 
     def with_bounds(self, bounds: Mapping[str, Bounds]) -> "Table":
-        """Return the same table with bounds of more columns, or with other ones.
+        """Return the same table with more bounds, or with other ones.
 
         Raises:
-            UnknownColumn: if the table lacks a column.
-            InvalidTable: if one holds no numbers.
+            UnknownColumn: if the table does not have a column.
+            InvalidTable: if a column does not have numbers.
         """
         refuse_no_bounds(bounds)
         table = replace(self, bounds=MappingProxyType({**self.bounds, **bounds}))
@@ -277,26 +277,26 @@ class Table(Displayed):
         bounds: Mapping[str, Bounds] = MappingProxyType({}),
         name: str | None = None,
     ) -> "Table":
-        """Join with the rows of another private table that name the same unit.
+        """Return the table joined with the rows of another private table that name the same unit.
 
-        Limits of units count joined rows: a unit with 3 rows here and 4 of the same key there has
-        12. `max_rows_per` speaks of the rows of this table alone, and is dropped. Where NULL is a
-        key, it matches nothing.
+        The contribution limits count joined rows: a unit with 3 rows here and 4 of the same key
+        there has 12. `max_rows_per` is for the rows of this table only, so it is dropped. A NULL
+        key matches nothing.
 
         Args:
-            source: the other table, as `open_table` takes it, read by the same engine.
-            on: columns that must be equal, the unit's among them: a name that both tables have,
+            source: the other table, as for `open_table`, for the same engine.
+            on: the columns that must be equal, with that of the unit: a name that both tables have,
                 several, or a mapping of names here to names there.
             how: "inner" drops rows without a match, "left" keeps them with NULL.
-            columns: of the other table: names, or a mapping of names there to names here; all that
-                the join is not on by default.
-            bounds: of joined columns that are added up; they have none until then.
-            name: of the other table, if it is data in memory or in Spark.
+            columns: columns of the other table: names, or a mapping of names there to names here;
+                by default all that are not in `on`.
+            bounds: the bounds of joined columns that are summed; they have no others.
+            name: the name of the other table, if it is data in memory or in Spark.
 
         Raises:
-            InvalidTable: if each row is a unit or the join is not on the unit's column, if the
-                tables cannot be read together, columns do not match, or two are called alike.
-            UnknownColumn: if a table lacks a column.
+            InvalidTable: if each row is a unit, the join is not on the unit's column, the tables
+                cannot be read together, columns do not match, or two columns have the same name.
+            UnknownColumn: if a table does not have a column.
 
         Guarantee: neighbours differ in the rows of one unit in both tables; the joined rows of all
             other units are the same (docs/theory/contributions.md).
@@ -316,26 +316,26 @@ class Table(Displayed):
         columns: Taken = None,
         bounds: Mapping[str, Bounds] = MappingProxyType({}),
     ) -> "Table":
-        """Join with the one row of a public table that has a row's key.
+        """Return the table joined with the row of a public table that has a row's key.
 
-        The public table is read now, and again never: it goes into the statement, and a digest of
-        it into the record of every question.
+        The public table is read once, now. It becomes part of the statement, and its digest part of
+        the record of every question.
 
         Args:
             table: a mapping of columns to lists, the path of a .parquet or .csv file, a data frame
-                of pyarrow, pandas or Polars, or (connection, "table") of DuckDB; one row a key, at
-                most 10^6.
-            on: as of `join`; it need not name the unit.
-            how: as of `join`.
-            columns: as of `join`.
-            bounds: as of `join`.
+                of pyarrow, pandas or Polars, or (connection, "table") of DuckDB; one row per key,
+                at most 10^6.
+            on: as for `join`; it need not include the unit.
+            how: as for `join`.
+            columns: as for `join`.
+            bounds: as for `join`.
 
         Raises:
-            InvalidTable: if two public rows have one key, columns do not match, or two are called
-                alike.
-            UnknownColumn: if a table lacks a column.
+            InvalidTable: if two public rows have one key, columns do not match, or two columns have
+                the same name.
+            UnknownColumn: if a table does not have a column.
 
-        Guarantee: a row has at most one match, and which one depends on that row alone.
+        Guarantee: a row has at most one match, which depends on that row only.
         """
         view, new = looked_up(self.view, table, on=on, columns=columns, how=how)
         return _declared(replace(self, view=view), bounds, new)
@@ -345,14 +345,14 @@ class Table(Displayed):
         max_rows: int | None = None,
         max_rows_per_group: int | None = None,
     ) -> "Table":
-        """Return the same table with other contribution limits for the questions asked of it.
+        """Return the same table with other contribution limits for its questions.
 
-        Limits that are not named stay.
+        Limits that you leave out stay.
 
         Args:
             max_rows: the most rows of one unit in an answer.
-            max_rows_per_group: the most rows of one unit in each group, whatever the groups of the
-                question are: `table.bounded(max_rows_per_group=1).count(by)`.
+            max_rows_per_group: the most rows of one unit in each group, for any groups of the
+                question: `table.bounded(max_rows_per_group=1).count(by)`.
 
         Raises:
             InvalidTable: if each row is a unit.
@@ -364,23 +364,22 @@ class Table(Displayed):
         """Ask for a statistic, of each group if `by` is given.
 
         Args:
-            statistic: what each row adds.
-            by: the groups, declared or unknown; None for one of all rows.
+            statistic: the statistic.
+            by: the groups, declared or unknown; None for one group of all rows.
 
         Returns:
-            The question with its exact sensitivity, not yet run: one int64 a component and
-            group, group by group.
+            The question with its exact sensitivity, not yet run. It gives one int64 for each
+            component and group, group by group.
 
         Raises:
-            UnknownColumn: if the table lacks a column.
-            InvalidTable: if a column's type does not fit its use, or the sums could leave 62
-                bits.
+            UnknownColumn: if the table does not have a column.
+            InvalidTable: if a column's type does not fit its use, or the sums could exceed 62 bits.
             EngineFailure: if the table is a file that has changed since it was opened.
 
         Guarantee: adding or removing one unit moves the integers by at most the sensitivity, in
-            each norm, whatever the rows hold.
-        Error: a unit beyond its contribution bounds counts with a pseudo-random part of its
-            rows, so the answer is biased towards smaller units.
+            each norm, for any rows.
+        Error: if a unit exceeds its contribution limits, only a pseudo-random part of its rows
+            counts, so the answer is biased towards smaller units.
         """
         check_statistic("statistic", statistic)
         return asked(
@@ -389,7 +388,7 @@ class Table(Displayed):
 
 
 def _declared(table: Table, bounds: Mapping[str, Bounds], new: Sequence[str]) -> Table:
-    """Return the table with bounds of columns that a join brings."""
+    """Return the table with bounds of columns that a join adds."""
     refuse_no_bounds(bounds)
     for column in bounds:
         if column not in new:

@@ -1,4 +1,4 @@
-"""What an expression may be, and how large or small its numbers can get."""
+"""The types of expressions, and the ranges of their numbers."""
 
 from collections.abc import Container
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _DIGITS = 53
 
 @final
 class Type(Enum):
-    """What a value is, in words for whoever reads an error."""
+    """The type of a value, in words for errors."""
 
     NUMBER = "a number"
     TEXT = "text"
@@ -29,7 +29,7 @@ class Type(Enum):
 
 
 def in_words(types: Container[Type]) -> str:
-    """Write types, always in one order."""
+    """Return types in words, always in the same order."""
     return " or ".join(type_.value for type_ in Type if type_ in types)
 
 
@@ -41,16 +41,16 @@ class Beyond(InvalidTable):
 @final
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Bounds of a double that hold for any row: public, for they follow from types alone.
+    """Bounds of a double that hold for any row; they are public, because types alone give them.
 
-    Unless it is zero,  2^low <= |x| <= 2^high,  and x is a multiple of 2^unit. While
-    high <= 1022 and unit >= -1022 no operation overflows and none underflows, so that engines that
-    raise where IEEE 754 goes on (PostgreSQL) have nothing to raise about.
+    Unless x is zero,  2^low <= |x| <= 2^high,  and x is a multiple of 2^unit. If high <= 1022 and
+    unit >= -1022, no operation overflows or underflows. So engines that raise errors where IEEE 754
+    does not (PostgreSQL) raise none.
 
     Attributes:
-        low: exponent of the smallest magnitude but zero.
-        high: exponent of the largest.
-        unit: exponent of what all are multiples of.
+        low: exponent of the smallest magnitude except zero.
+        high: exponent of the largest magnitude.
+        unit: exponent of the common unit.
     """
 
     low: int
@@ -60,23 +60,23 @@ class Range:
     _MOST: ClassVar[int] = 1022
 
     def __post_init__(self) -> None:
-        """Refuse what could leave the doubles."""
+        """Refuse a range outside the doubles."""
         if self.high > self._MOST or self.unit < -self._MOST:
             raise Beyond(f"2^{self.high} and 2^{self.unit}")
 
     @classmethod
     def clipped(cls) -> "Range":
-        """Return that of a column of doubles, as it is read: within 2^-200 and 2^200."""
+        """Return the range of a column of doubles after clipping: within 2^-200 and 2^200."""
         return cls(-_EDGE, _EDGE, 1 - _DIGITS - _EDGE)
 
     @classmethod
     def whole(cls, bits: int) -> "Range":
-        """Return that of integers up to 2^bits."""
+        """Return the range of integers up to 2^bits."""
         return cls(0, bits, 0)
 
     @classmethod
     def of(cls, value: float) -> "Range":
-        """Return that of one double."""
+        """Return the range of one double."""
         if not value:
             return cls(0, 0, 0)
         exact = Fraction(value)
@@ -87,29 +87,29 @@ class Range:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all are integers."""
+        """Whether all numbers are integers."""
         return self.unit >= 0
 
     def __or__(self, other: "Range") -> "Range":
-        """Either one or the other."""
+        """Return the range of both."""
         return Range(
             min(self.low, other.low), max(self.high, other.high), min(self.unit, other.unit)
         )
 
     def __add__(self, other: "Range") -> "Range":
-        """Sums and differences: rounding keeps multiples, for it drops low digits only."""
+        """Return the range of sums and differences; rounding keeps multiples of the unit."""
         unit = min(self.unit, other.unit)
         return Range(unit, max(self.high, other.high) + 1, unit)
 
     def __mul__(self, other: "Range") -> "Range":
-        """Products."""
+        """Return the range of products."""
         return Range(self.low + other.low, self.high + other.high, self.unit + other.unit)
 
     def __truediv__(self, other: "Range") -> "Range":
-        """Quotients by what is not zero; of their 53 digits the last is the unit."""
+        """Return the range of quotients by nonzero numbers; the last of 53 digits is the unit."""
         low = self.low - other.high
         return Range(low, self.high - other.low, low + 1 - _DIGITS)
 
     def floor(self) -> "Range":
-        """The largest integers that are not greater."""
+        """Return the range of the floors."""
         return Range(0, max(self.high, 0), 0)

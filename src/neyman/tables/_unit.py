@@ -1,4 +1,4 @@
-"""Who is protected, and how much of the table one of them may fill."""
+"""The privacy unit and its contribution limits."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
@@ -21,33 +21,33 @@ _OF_GROUPS: Final = ("max_groups", "max_rows_per_group")
 
 
 class Unit(ABC):
-    """What is added or removed between neighbouring tables."""
+    """The privacy unit: neighbouring tables differ in one of them."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def entity(self) -> str | None:
-        """The column that names the unit, or None where each row is one."""
+        """The column that names the unit; None if each row is a unit."""
 
     @abstractmethod
     def limits(self, by: Collection[str], among: int | None) -> Limits:
-        """Return the most that one unit fills of an answer.
+        """Return the contribution limits of one unit in an answer.
 
         Args:
-            by: the columns that the groups are made of by their very values.
-            among: how many groups there are; None where that is not known.
+            by: the columns where each group has one value.
+            among: the number of groups; None if it is not known.
         """
 
     @property
     @abstractmethod
     def through(self) -> ForeignKey | None:
-        """Where the column is found, if it is not the table's own."""
+        """The foreign key to the column, if the table itself does not have it."""
 
     @property
     @abstractmethod
     def grouped(self) -> tuple[str, ...]:
-        """The columns of groupings that something is known of."""
+        """The columns of the groupings with their own limits."""
 
     @property
     @abstractmethod
@@ -56,7 +56,7 @@ class Unit(ABC):
 
     @abstractmethod
     def bounded(self, max_rows: int | None = None, max_rows_per_group: int | None = None) -> "Unit":
-        """Return the same unit with other contribution limits; those not named stay."""
+        """Return the same unit with other contribution limits; limits that you leave out stay."""
 
     @abstractmethod
     def once(self) -> "Unit":
@@ -64,14 +64,14 @@ class Unit(ABC):
 
     @abstractmethod
     def without(self, columns: Collection[str] | None = None) -> "Unit":
-        """Return the same unit, nothing known of groups by these columns; None: by any."""
+        """Return the same unit without limits of groups by these columns; None: by any."""
 
     @abstractmethod
     def describe(self, by: Collection[str]) -> dict[str, object]:
-        """Return the public record of the unit and its limits, JSON-able.
+        """Return the public record of the unit and its limits, for JSON.
 
         Args:
-            by: as of `limits`.
+            by: as for `limits`.
         """
 
 
@@ -130,26 +130,26 @@ class Rows(Unit):
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Entity(Unit):
-    """All rows that share a value of one column are a unit.
+    """A unit of all rows that share a value of one column, such as a patient.
 
-    `max_rows` limits the rows of one unit in an answer, all groups together, and is right for every
-    question. Public knowledge about one grouping goes into `max_rows_per`: a patient who is seen
-    once a year has `Entity("patient", max_rows=5, max_rows_per={"year": 1})`. It acts where a
-    question is grouped by these columns, and more, and lowers the noise there; every other question
-    ignores it. It is enforced, not trusted: if it is wrong it costs rows and never privacy.
+    `max_rows` limits the rows of one unit in an answer, over all groups, for every question. Put
+    public knowledge about one grouping into `max_rows_per`: for patients with one visit a year,
+    write `Entity("patient", max_rows=5, max_rows_per={"year": 1})`. It applies to questions that
+    are grouped at least by these columns, and lowers their noise; other questions ignore it. The
+    limit is enforced, so a wrong one loses rows but never privacy.
 
-    Of a unit beyond its limits a pseudo-random part is kept: rows in each group first, then rows in
-    all. Rows whose unit is NULL are nobody's and are dropped.
+    If a unit exceeds its limits, a pseudo-random part of its rows is kept: first in each group,
+    then in all. Rows whose unit is NULL belong to nobody and are dropped.
 
     >>> Entity("patient", max_rows=5, max_rows_per={"year": 1})
     Entity('patient', max_rows=5, max_rows_per={'year': 1})
 
     Attributes:
-        column: names the unit: text, whole number, boolean or date; or where another table names
-            it. A float or decimal that is not whole is NULL.
+        column: the column that names the unit, of text, whole numbers, booleans or dates; or a
+            `ForeignKey` if another table names it. A float or decimal that is not whole is NULL.
         max_rows: m, the most rows of one unit in an answer.
-        max_rows_per: by the columns of a grouping, the most rows of one unit in each of its groups.
-        max_rows_per_group: the most rows in each group, whatever the groups of a question are; from
+        max_rows_per: the most rows of one unit in each group, by the columns of the grouping.
+        max_rows_per_group: the most rows in each group, for any groups of a question; from
             `Table.bounded`.
     """
 
@@ -168,13 +168,15 @@ class Entity(Unit):
         """Take the column and the limits.
 
         Args:
-            column: names the unit.
-            max_rows: of one unit in an answer, in [1, 2^40].
-            max_rows_per: by a column, or a tuple of columns; in [1, 2^40].
-            **other: none; limits of groups without the name of a grouping are refused.
+            column: the column that names the unit, or a `ForeignKey`.
+            max_rows: the most rows of one unit in an answer, in [1, 2^40].
+            max_rows_per: the most rows of one unit in each group, by a column or a tuple of
+                columns; in [1, 2^40].
+            **other: refused: limits of groups need the columns of a grouping.
 
         Raises:
-            InvalidParameter: if a limit is no integer in its range, or there is none for all rows.
+            InvalidParameter: if a limit is not an integer in its range, or there is none for all
+                rows.
         """
         named = column if isinstance(column, str) else column.column
         object.__setattr__(self, "column", column)
@@ -291,7 +293,7 @@ def _claims(written: object, entity: str) -> tuple[tuple[tuple[str, ...], int], 
 
 
 def _refuse_other(entity: str, max_rows: object, other: Mapping[str, object]) -> None:
-    """Refuse limits of groups that name no grouping: they would cut questions by another one."""
+    """Refuse limits of groups without a grouping, because they would also cut other questions."""
     for name in other:
         if name not in _OF_GROUPS:
             raise InvalidParameter(
@@ -309,11 +311,11 @@ def _refuse_other(entity: str, max_rows: object, other: Mapping[str, object]) ->
 
 
 def old_limits(entity: str, written: str) -> str:
-    """Return why limits of groups without the name of a grouping are refused.
+    """Return why limits of groups need the columns of a grouping.
 
     Args:
-        entity: who is protected.
-        written: what to write, such as five rows in all and one per year.
+        entity: the privacy unit.
+        written: an example to write, such as five rows in all and one per year.
     """
     return (
         "max_groups and max_rows_per_group on a unit are limits about one grouping, and a question "

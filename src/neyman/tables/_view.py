@@ -1,4 +1,4 @@
-"""What is asked of: an engine's table, or what expressions and joins make of it."""
+"""A view: an engine's table, or the rows that expressions and joins make of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,14 +18,14 @@ __all__ = ["Joined", "View"]
 @final
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What is joined to the rows.
+    """A table that is joined to the rows.
 
     Attributes:
-        relation: with the name that its columns go by.
-        on: which of its rows belong to a row.
-        left: whether a row without any stays, with NULL in their place.
-        names: of each private table in it, the column that names the unit; None where rows of it
-            point on to another.
+        relation: its relation, with the alias of its columns.
+        on: the join condition.
+        left: whether a row without a match stays, with NULL in the new columns.
+        names: the column that names the unit, for each private table in it; None for a table whose
+            rows point to another.
     """
 
     relation: Tree
@@ -37,14 +37,14 @@ class Joined:
 @final
 @dataclass(frozen=True, slots=True)
 class View:
-    """Columns and rows, apart from the engine that reads them.
+    """Columns and rows, without the engine that reads them.
 
     Attributes:
-        schema: the columns, found or made.
-        relation: what stands in the FROM clause.
-        conditions: a row counts where all of them are true.
-        made: the public record of how it was made of the engine's table, step by step.
-        joins: in their order, before the conditions.
+        schema: the columns, of the table or made.
+        relation: the FROM clause.
+        conditions: a row counts if all of them are true.
+        made: the public record of the steps from the engine's table.
+        joins: the joins in order; they precede the conditions.
     """
 
     schema: Schema
@@ -54,7 +54,7 @@ class View:
     joins: tuple[Joined, ...] = ()
 
     def rows(self) -> exp.Select:
-        """Return a query of the rows that count; what it selects is still to be said."""
+        """Return a query of the rows that count, without selected columns."""
         source = exp.alias_(self.relation, SOURCE, quoted=True, table=True)
         query = exp.Select().from_(source)
         for joined in self.joins:
@@ -66,8 +66,8 @@ class View:
         """Return the rows for which a condition is true.
 
         Raises:
-            UnknownColumn: if it is about a column that is not there.
-            InvalidTable: if it is no condition, or a type does not fit.
+            UnknownColumn: if there is no such column.
+            InvalidTable: if it is not a condition, or a type does not fit.
         """
         condition = given_expression(condition, "a condition")
         tree = made_condition(condition, self.schema)
@@ -75,12 +75,12 @@ class View:
         return replace(self, conditions=(*self.conditions, tree), made=(*self.made, step))
 
     def with_columns(self, expressions: Mapping[str, Expression | str]) -> "View":
-        """Return the rows with columns added, or put in the place of those of the same name.
+        """Return the rows with new columns, which replace those of the same name.
 
-        All are made of the columns that were there before.
+        All are made of the old columns.
 
         Raises:
-            UnknownColumn: if one is made of a column that is not there.
+            UnknownColumn: if there is no such column.
             InvalidTable: if a name or a type does not fit.
         """
         schema, forms = self.schema, dict[str, object]()
@@ -94,5 +94,5 @@ class View:
         return replace(self, schema=made, made=(*self.made, step))
 
     def describe(self) -> dict[str, object]:
-        """Return the public record, JSON-able; empty for the engine's table itself."""
+        """Return the public record for JSON; empty for the engine's table itself."""
         return {"made": [dict(step) for step in self.made]} if self.made else {}

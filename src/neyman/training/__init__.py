@@ -1,4 +1,4 @@
-"""Training: samplers that own their guarantee, plans, run records and what is wrong with a run."""
+"""Training: samplers that own their guarantee, plans, run records, and checks of a run."""
 
 from neyman.training._checks import doctor
 from neyman.training._epochs import BallsInBins, ShuffledBatches

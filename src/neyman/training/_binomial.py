@@ -1,4 +1,4 @@
-"""How many of n records a Poisson sample takes: binomial counts from 256 random bits each."""
+"""The number of n records in a Poisson sample: binomial counts from 256 random bits each."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ _BITS, _ONE = 256, 2**192
 def binomial_count(stream: Stream, number: int, chance: Fraction) -> int:
     """Draw from Binomial(number, chance).
 
-    Error: total variation below 2^-128. Weights are integers over the largest one's 2^192; with W
-        of them, W <= 2^21, each is off by at most W, and what is cut off is at most W^2, so that
-        all of it is below 4 W^2 2^-192 < 2^-146. 256 bits add 2^-256 at each threshold.
+    Error: total variation below 2^-128. Weights are integers, relative to a largest one of 2^192.
+        There are W <= 2^21 of them. Each is off by at most W, and the cut tails by at most W^2, so
+        that the sum is below 4 W^2 2^-192 < 2^-146. 256 bits add 2^-256 at each threshold.
     """
     if chance == 1:
         return number
@@ -32,7 +32,7 @@ def binomial_count(stream: Stream, number: int, chance: Fraction) -> int:
 
 @lru_cache(maxsize=32)
 def _table(number: int, chance: Fraction) -> tuple[int, tuple[int, ...]]:
-    """Return the first count that has a weight, and the running sums of weights from there."""
+    """Return the first count with a weight, and the running sums of weights from there."""
     taken, left = chance.numerator, chance.denominator - chance.numerator
     mode = min((number + 1) * taken // chance.denominator, number)
     below = [*_falling(mode, number - mode, left, taken)]
@@ -42,7 +42,7 @@ def _table(number: int, chance: Fraction) -> tuple[int, tuple[int, ...]]:
 
 
 def _falling(left: int, passed: int, chance: int, other: int) -> Iterator[int]:
-    """Yield weights from the mode outwards: each is left/(passed + 1) chance/other of the last."""
+    """Yield weights from the mode outwards; the ratio of two is left/(passed + 1) chance/other."""
     weight = _ONE
     while left and (weight := weight * left * chance // ((passed + 1) * other)):
         yield weight

@@ -1,4 +1,4 @@
-"""What a run record alone shows to be wrong with a training's claim; no framework is needed."""
+"""Faults in a training's claim that its run record alone shows, without any framework."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -23,19 +23,19 @@ _NOTHING: Final = "Nothing is proved for this training."
 
 @plain_calls
 def doctor(record: RunRecord, *, delta: Real | None = None) -> Findings:
-    """Return what is wrong with the claim of a training, judged from its record.
+    """Return the faults in the privacy claim of a training, judged from its record.
 
     Args:
-        record: of the training.
-        delta: of the (epsilon, delta) that will be published, if there is one.
+        record: the record of the training.
+        delta: delta of the (epsilon, delta) that will be published; None if there is none.
 
     Returns:
-        The findings of the training itself first; empty if nothing was found.
+        The findings; those of the training itself come first. Empty if there are none.
 
     Raises:
         InvalidParameter: if delta is outside [0, 1).
 
-    Guarantee: none found is no proof. A record says what the training wrote into it.
+    Guarantee: an empty answer is no proof, because a record says what the training wrote into it.
 
     >>> from neyman.training import Phase
     >>> phase = Phase.poisson(noise_multiplier=1, sampling_probability=0.01, steps=99, planned=90)
@@ -62,7 +62,7 @@ def doctor(record: RunRecord, *, delta: Real | None = None) -> Findings:
 
 
 def _holds(curve: TradeOff, delta: Fraction | None) -> str:
-    """Say what a guarantee is, in numbers."""
+    """Describe a guarantee in numbers."""
     chance = _USUAL_DELTA if delta is None else delta
     return f"({_epsilon(curve, chance)}, {text(chance).replace('e-0', 'e-')})-DP."
 
@@ -199,7 +199,7 @@ def _ranks(record: RunRecord, _: TradeOff, delta: Fraction | None) -> Iterator[F
 
 
 def _batches_known(record: RunRecord) -> TradeOff | None:
-    """Return what holds if everybody knows which steps a record is in."""
+    """Return the guarantee if everybody knows which steps a record is in."""
     curves: list[TradeOff] = []
     for phase in record.phases:
         if (chance := phase.sampling_probability) is None:

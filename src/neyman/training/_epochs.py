@@ -24,20 +24,20 @@ __all__ = ["BallsInBins", "ShuffledBatches"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BallsInBins(Sampler):
-    """Random allocation: in each epoch each record chooses one of its steps, by itself.
+    """Random allocation: in each epoch, each record is in one step, drawn independently.
 
         random_allocation(noise_multiplier=noise_multiplier, steps=steps / epochs, epochs=epochs)
 
     Each record is seen once an epoch, as in a shuffled pass; batches differ in size.
 
     Attributes:
-        epochs: how often records choose anew.
-        records: the public number of places.
-        steps: of the training, a multiple of `epochs`.
+        epochs: number of epochs; each has its own draw.
+        records: the public number of places for records.
+        steps: number of steps of the training, a multiple of `epochs`.
         seed: 32 secret bytes.
 
-    Guarantee: for one record added or removed; exact after whole epochs. Of an epoch that is not
-        complete, what the whole of it would guarantee, which is a bound.
+    Guarantee: for one record added or removed; exact after whole epochs. An incomplete epoch counts
+        as a whole one, which is a bound.
     Error: none; each choice is exactly uniform.
     Source: `neyman.accounting.random_allocation`.
 
@@ -51,17 +51,17 @@ class BallsInBins(Sampler):
     epochs: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no training.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: as `Sampler`, or if the steps are no whole number of epochs.
+            InvalidParameter: as `Sampler`, or if the steps are not a multiple of the epochs.
         """
         Sampler.__post_init__(self)
         object.__setattr__(self, "epochs", whole("epochs", self.epochs, 1, self.steps))
         if self.steps % self.epochs:
             raise InvalidParameter(
-                f"steps={self.steps} must be a multiple of epochs={self.epochs}; write all steps "
-                f"of the training, such as {self.steps // self.epochs * self.epochs}"
+                f"steps must be a multiple of epochs={self.epochs}; got {self.steps}. Write all "
+                f"steps of the training, such as {self.steps // self.epochs * self.epochs}"
             )
 
     @override
@@ -92,7 +92,7 @@ class BallsInBins(Sampler):
 
 @lru_cache(maxsize=4)
 def _allocated(sampler: BallsInBins, epoch: int) -> tuple[IndexArray, IndexArray]:
-    """Return the records of an epoch by bin, in increasing order, and where each bin begins."""
+    """Return the records of an epoch by bin, in increasing order, and the start of each bin."""
     bins = sampler.steps // sampler.epochs
     chosen = sampler.stream(epoch).below(bins, sampler.records)
     order = np.argsort(chosen, kind="stable")
@@ -103,25 +103,25 @@ def _allocated(sampler: BallsInBins, epoch: int) -> tuple[IndexArray, IndexArray
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShuffledBatches(Sampler):
-    """Shuffled passes, as most loaders have them: each epoch a random order, cut into batches.
+    """Shuffled passes, as in most loaders: each epoch is a random order, cut into batches.
 
         gdp(1 / noise_multiplier) ** epochs,    gdp(2 / noise_multiplier) ** epochs  (replace_one)
 
-    No amplification is proved for them. A Poisson sample of the same size loses less, by a factor
-    that `lower_bound` shows, so its number must not be quoted.
+    No amplification is proved for them. Do not quote the epsilon of a Poisson sample of the same
+    size: it is smaller, and `lower_bound` shows by how much.
 
     Attributes:
-        batch_size: how many records each step has; the last one of an epoch may have fewer.
-        epochs: how often the records are passed.
-        records: the public number of places.
-        steps: of the training: those of an epoch, ceil(records / batch_size), times epochs.
-        seed: 32 secret bytes. The guarantee does not rest on it.
+        batch_size: number of records in a step; the last step of an epoch may have fewer.
+        epochs: number of passes over the records.
+        records: the public number of places for records.
+        steps: number of steps of the training: ceil(records / batch_size) epochs.
+        seed: 32 secret bytes. The guarantee does not depend on it.
 
-    Guarantee: a bound, under either relation: an epoch has each record once. Every answer is of a
-        class (`answer.of`); its other end is `lower_bound`.
-    Error: none; each order is as likely as any other.
+    Guarantee: a bound, under either relation, because each epoch has each record once. It is the
+        bound of a class (`answer.of` is "class"); the other end is `lower_bound`.
+    Error: none; all orders have the same probability.
     Source: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha and Zhang (2024), "How private are DP-SGD
-        implementations?", for what is lost at least.
+        implementations?", for the lower bound.
 
     >>> sampler = ShuffledBatches(records=60_000, batch_size=240, epochs=1)
     >>> sampler.steps
@@ -137,10 +137,10 @@ class ShuffledBatches(Sampler):
     epochs: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no training.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: as `Sampler`, or if the size of a batch or the epochs are outside.
+            InvalidParameter: as `Sampler`, or if the batch size or the epochs are out of range.
         """
         records = whole("records", self.records, 1, 2**32)
         size = whole("batch_size", self.batch_size, 1, records)
@@ -176,14 +176,14 @@ class ShuffledBatches(Sampler):
         noise_multiplier: Real,
         neighbors: Neighbors = "add_remove",
     ) -> TradeOff:
-        """Return what some data lose at least: a known attack's curve, which guarantees nothing.
+        """Return the curve of a known attack on some data: a lower bound, not a guarantee.
 
         Args:
             noise_multiplier: as in `guarantee`.
             neighbors: "add_remove" or "replace_one".
 
         Raises:
-            InvalidParameter: if a number is outside.
+            InvalidParameter: if a number is out of range.
         """
         bins = self.steps // self.epochs
         one = shuffled_attack(noise_multiplier=noise_multiplier, steps=bins, neighbors=neighbors)
@@ -196,6 +196,6 @@ def _shuffled(sampler: ShuffledBatches, epoch: int) -> IndexArray:
 
 
 def _frozen(order: IndexArray) -> IndexArray:
-    """Return the array, which is kept for the next step, closed to changes."""
+    """Return the array read-only, because the next step uses it again."""
     order.flags.writeable = False
     return order

@@ -1,4 +1,4 @@
-"""Faults of a training that is set up, and what holds in spite of each; no framework is needed."""
+"""Faults in the set-up of a training, and the guarantee that holds in spite of each."""
 
 # scipy's stubs are partial.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
@@ -25,16 +25,16 @@ _ACCUMULATE = (
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a training is said to do: Poisson sampling, clipped sums, Gaussian noise.
+    """The training that is claimed: Poisson sampling, clipped sums, Gaussian noise.
 
-    Each method judges one thing that was seen of it.
+    Each method judges one observation of the real training.
 
     Attributes:
-        noise_multiplier: of the optimizer; positive.
-        rate: with which each record enters a step, as it is accounted for.
-        steps: that are planned.
-        passes: over the data.
-        delta: at which numbers are quoted.
+        noise_multiplier: noise multiplier of the optimizer; positive.
+        rate: sampling rate of each record, as the accountant counts it.
+        steps: number of planned steps.
+        passes: number of passes over the data.
+        delta: delta at which epsilon is stated.
     """
 
     noise_multiplier: float
@@ -49,11 +49,11 @@ class Plan:
         return self.sampled(self.noise_multiplier, self.rate, self.steps)
 
     def sampled(self, noise: float, rate: float, steps: int) -> TradeOff:
-        """Return the guarantee of steps of another noise, at another rate."""
+        """Return the guarantee of steps with another noise multiplier and another rate."""
         return dp_sgd(noise, min(rate, 1.0), steps)
 
     def words(self, curve: TradeOff) -> str:
-        """Say what a guarantee is, in numbers."""
+        """Describe a guarantee in numbers."""
         delta = text(exact(self.delta, "delta")).replace("e-0", "e-")
         return f"({at_most(curve.epsilon(self.delta), 6)}, {delta})-DP"
 
@@ -62,7 +62,7 @@ class Plan:
         return f"the accountant's number for the plan is {self.words(self.curve)}"
 
     def no_noise(self) -> Finding:
-        """Judge an optimizer whose noise is 0."""
+        """Judge an optimizer with noise multiplier 0."""
         return Finding(
             "no_noise",
             "The optimizer's noise multiplier is 0: the sums of the gradients are released as "
@@ -72,7 +72,7 @@ class Plan:
         )
 
     def unaccounted(self) -> Finding:
-        """Judge an optimizer whose steps no accountant counts."""
+        """Judge an optimizer whose steps are not counted by any accountant."""
         return Finding(
             "unaccounted_steps",
             "The optimizer's step hook is missing or reports to another accountant: the engine's "
@@ -99,7 +99,7 @@ class Plan:
         )
 
     def unknown_sampler(self, name: str) -> Finding:
-        """Judge batches that are chosen in a way of which nothing is known."""
+        """Judge batches from a sampler that is not known."""
         return Finding(
             "unknown_sampler",
             f"The batches are chosen by {name}, and the accounting assumes Poisson sampling: "
@@ -111,7 +111,7 @@ class Plan:
         )
 
     def other_rate(self, drawn: float) -> Finding:
-        """Judge a sampler that draws at another rate than is accounted for."""
+        """Judge a sampler whose rate is not the rate of the accountant."""
         held = self.sampled(self.noise_multiplier, drawn, self.steps)
         return Finding(
             "accounted_rate",
@@ -123,7 +123,7 @@ class Plan:
         )
 
     def replaced_sampler(self, name: str) -> Finding:
-        """Judge a sampler of the user's that Poisson sampling took the place of."""
+        """Judge a sampler of the user's that Poisson sampling replaced."""
         return Finding(
             "replaced_sampler",
             f"The loader that you gave chose its records by {name}. Opacus replaced it: every "
@@ -145,7 +145,7 @@ class Plan:
         )
 
     def asked_rate(self, batch: int, records: int) -> Finding:
-        """Judge a rate of one over the number of batches, where batch / records was asked for."""
+        """Judge a rate of 1 / (number of batches) where the user wanted batch / records."""
         asked = self.sampled(self.noise_multiplier, batch / records, self.steps)
         return Finding(
             "asked_rate",
@@ -160,7 +160,7 @@ class Plan:
         )
 
     def normalizer(self, divisor: float, parameters: int) -> Finding:
-        """Judge a divisor of the summed gradients that was computed from the number of records."""
+        """Judge a divisor of the summed gradients that depends on the number of records."""
         told = _scale_advantage(divisor, max(parameters, 1) * max(self.steps, 1))
         return Finding(
             "normalizer_from_data",
@@ -175,7 +175,7 @@ class Plan:
         )
 
     def relation(self) -> Finding:
-        """Judge a claim for a record that is replaced."""
+        """Judge a claim for one replaced record."""
         held = dp_sgd(self.noise_multiplier, self.rate, self.steps, neighbors="replace_one")
         return Finding(
             "relation",
@@ -187,7 +187,7 @@ class Plan:
         )
 
     def left_batch(self, batches: int, steps: int) -> Finding:
-        """Judge a loop that was left in the middle of a logical batch."""
+        """Judge a loop that stopped in the middle of a logical batch."""
         return self._merged(
             "left_batch",
             "A loop over a BatchMemoryManager was left in the middle of a logical batch: what it "
@@ -199,7 +199,7 @@ class Plan:
         )
 
     def accumulating(self) -> Finding:
-        """Judge a model that lets gradients accumulate, before it does."""
+        """Judge a model that lets gradients accumulate, before any accumulate."""
         return self._merged(
             "accumulated_batches",
             "The model allows gradients of several batches to accumulate before a step.",
@@ -209,12 +209,12 @@ class Plan:
         )
 
     def accumulated(self, batches: int) -> Finding:
-        """Judge a step before which gradients of several batches accumulated."""
+        """Judge a step with the accumulated gradients of several batches."""
         seen = f"Gradients of {batches} batches accumulated before one step."
         return self._merged("accumulated_batches", seen, batches, self.steps, _ACCUMULATE)
 
     def several_batches(self, batches: int) -> Finding:
-        """Judge a step for which several batches were drawn."""
+        """Judge a step with several drawn batches."""
         return self._merged(
             "several_batches",
             f"{batches} batches were drawn for one step: they are added up, or some were left out "
@@ -225,7 +225,7 @@ class Plan:
         )
 
     def no_batch(self) -> Finding:
-        """Judge a step for which no batch was drawn."""
+        """Judge a step without a drawn batch."""
         return Finding(
             "no_batch",
             "A step was taken for which the watched loader drew no batch: the batch is of another "
@@ -235,7 +235,7 @@ class Plan:
         )
 
     def _merged(self, name: str, why: str, batches: int, steps: int, write: str) -> Finding:
-        """Judge steps that add up several batches, each of which one record can be in."""
+        """Judge steps that add up several batches, where one record can be in each batch."""
         n, k = min(steps, self.steps), batches
         # One record in k samples is as k records in one.
         together = group(self.sampled(self.noise_multiplier, self.rate, n), k)
@@ -251,7 +251,7 @@ class Plan:
         )
 
     def weaker_noise(self, clipped: float, noised: float, where: str) -> Finding:
-        """Judge noise that is made for a smaller norm than the gradients are clipped to."""
+        """Judge noise for a smaller norm than the clipping norm."""
         held = self.sampled(self.noise_multiplier * noised / clipped, self.rate, self.steps)
         return Finding(
             "clipping_norm",
@@ -276,7 +276,7 @@ class Plan:
         )
 
     def same_seed(self, ranks: tuple[int, ...]) -> Finding:
-        """Judge ranks that draw from one stream."""
+        """Judge ranks that draw from the same random stream."""
         noise = exact(self.noise_multiplier, "noise_multiplier")
         held = known_batches(noise, exact(self.rate, "rate"), self.steps)
         return Finding(
@@ -290,7 +290,7 @@ class Plan:
         )
 
     def same_stream(self) -> Finding:
-        """Judge noise and samples that come from two generators in one state."""
+        """Judge noise and samples from two generators with the same state."""
         return Finding(
             "same_stream",
             "The generator of the noise and that of the sampler are in the same state: the noise "
@@ -300,7 +300,7 @@ class Plan:
         )
 
     def replayed(self) -> Finding:
-        """Judge a resumed run that begins in a state where it has been."""
+        """Judge a resumed run whose generators start in a state that an earlier run used."""
         return Finding(
             "replayed_seed",
             "The random generators are seeded as when this training began, and do not continue "
@@ -310,7 +310,7 @@ class Plan:
         )
 
     def float_noise(self) -> Finding:
-        """Judge noise of floating-point numbers from a generator that can be predicted."""
+        """Judge floating-point noise from a predictable generator."""
         return Finding(
             "float_noise",
             "secure_mode is off: the noise is made of floating-point numbers by a generator that "
@@ -323,7 +323,7 @@ class Plan:
         )
 
     def estimate(self, reported: float) -> Finding:
-        """Judge an accountant that gives an estimate; `reported` is nan where it fails."""
+        """Judge an accountant that gives an estimate; `reported` is nan if the accountant fails."""
         return Finding(
             "central_limit",
             f"The accountant 'gdp' estimates epsilon={reported:.6g} for the plan, by a central "
@@ -335,7 +335,7 @@ class Plan:
 
 
 def _scale_advantage(divisor: float, draws: int) -> float:
-    """Return the advantage of the best test of noise over `divisor` against `divisor` + 1."""
+    """Return the advantage of the best test between noise over `divisor` and over `divisor` + 1."""
     # It takes 0.3 s to load, for one of the faults.
     from scipy.special import chdtr
 

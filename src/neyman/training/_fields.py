@@ -1,4 +1,4 @@
-"""Fields of a stored record: of the right type and size, or refused by their name."""
+"""The fields of a stored record, checked for type and size."""
 
 import json
 import math
@@ -21,12 +21,12 @@ class Fields:
     """The fields of one object in a stored record.
 
     Args:
-        record: what was found.
-        where: it stands, for errors.
-        names: that it has, no more and no fewer.
+        record: the object in the file.
+        where: name of its place, for errors.
+        names: the names that it must have, and no others.
 
     Raises:
-        InvalidParameter: if it is no object with these names.
+        InvalidParameter: if the record is not an object with exactly these names.
     """
 
     def __init__(self, record: object, where: str, names: set[str]) -> None:
@@ -56,7 +56,7 @@ class Fields:
         return value
 
     def text_or_none(self, name: str) -> str | None:
-        """Return a text, or None where the field is null."""
+        """Return a text, or None for null."""
         return None if self._known[name] is None else self.text(name)
 
     def flag(self, name: str) -> bool:
@@ -74,11 +74,11 @@ class Fields:
         return value
 
     def whole_or_none(self, name: str) -> int | None:
-        """Return a whole number, or None where the field is null."""
+        """Return a whole number, or None for null."""
         return None if self._known[name] is None else self.whole(name)
 
     def ratio(self, name: str) -> Fraction:
-        """Return an exact number, which is written as text."""
+        """Return an exact number, stored as text."""
         value = self._known[name]
         found = rational(value) if isinstance(value, str) else None
         if found is None:
@@ -86,7 +86,7 @@ class Fields:
         return found
 
     def ratio_or_none(self, name: str) -> Fraction | None:
-        """Return an exact number, or None where the field is null."""
+        """Return an exact number, or None for null."""
         return None if self._known[name] is None else self.ratio(name)
 
     def items(self, name: str) -> list[Any]:
@@ -104,7 +104,7 @@ class Fields:
         return tuple(values)
 
     def plain(self, name: str) -> dict[str, Any]:
-        """Return an object of texts, numbers, truth values and lists of such."""
+        """Return an object of texts, numbers, booleans and lists of these."""
         value = self._known[name]
         if not isinstance(value, dict) or not is_plain(cast("dict[object, object]", value)):
             raise self._refused(
@@ -120,7 +120,7 @@ class Fields:
 
 
 def is_plain(found: Mapping[Any, object]) -> bool:
-    """Return whether an object holds texts, numbers, truth values and short lists of them alone."""
+    """Return whether an object has only texts, numbers, booleans and short lists of these."""
     parts: list[object] = []
     for value in found.values():
         several = isinstance(value, list | tuple)
@@ -145,10 +145,10 @@ def _is_scalar(value: object) -> bool:
 
 
 def object_of_text(text: str, where: str) -> object:
-    """Return what a JSON text holds; no name twice, no number that JSON has not.
+    """Return the value of a JSON text; refuse repeated names, and numbers that JSON does not have.
 
     Raises:
-        InvalidParameter: if it is none.
+        InvalidParameter: if the text is not such a value.
     """
     try:
         return json.loads(text, object_pairs_hook=_no_name_twice, parse_constant=_no_number)

@@ -1,4 +1,4 @@
-"""One thing that is wrong with a training's privacy claim."""
+"""One fault in the privacy claim of a training."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ class Finding(Displayed):
     """One reason why a training does not have the guarantee that it claims.
 
     Attributes:
-        name: of the fault, a word for programs, such as "shuffled_batches".
-        seen: what was observed, a sentence.
-        holds: what can be claimed instead, with its number; a sentence.
-        write: what to change, a sentence.
-        curve: the guarantee that does hold; None where none is known.
+        name: name of the fault for programs, such as "shuffled_batches".
+        seen: a sentence that says what was observed.
+        holds: a sentence that says what you can claim instead, in numbers.
+        write: a sentence that says what to change.
+        curve: the guarantee that holds; None if none is known.
     """
 
     name: str
@@ -33,11 +33,11 @@ class Finding(Displayed):
     curve: TradeOff | None = None
 
     def __str__(self) -> str:
-        """Write the three sentences on a line each, after the name."""
+        """Return the name and the three sentences, each on its own line."""
         return f"{self.name}: {self.seen}\n  Holds: {self.holds}\n  Write: {self.write}"
 
     def to_json(self) -> dict[str, object]:
-        """Return the record, JSON-able."""
+        """Return the record for JSON."""
         return {
             "name": self.name,
             "seen": self.seen,
@@ -48,11 +48,11 @@ class Finding(Displayed):
 
     @staticmethod
     def from_json(record: object, where: str = "finding") -> "Finding":
-        """Rebuild what `to_json` wrote.
+        """Return the finding that `to_json` wrote.
 
         Args:
-            record: what was found.
-            where: it stands, for errors.
+            record: what `to_json` gave.
+            where: name of its place in a larger record, for errors.
 
         Raises:
             InvalidParameter: if the record is malformed.
@@ -72,10 +72,10 @@ class Finding(Displayed):
 
 @final
 class Findings(tuple[Finding, ...], Displayed):
-    """What was found, in order; empty if nothing was. `str()` is the text of all."""
+    """The faults that were found, in order; empty if there are none. `str()` is the text of all."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
-        """Write one finding after another."""
+        """Return the text of all findings, one after another."""
         return "\n".join(map(str, self))

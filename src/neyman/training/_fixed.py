@@ -20,16 +20,16 @@ __all__ = ["FixedBatches"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedBatches(Sampler):
-    """Batches of a fixed size: at each step a uniform choice of the records, drawn anew.
+    """Batches of a fixed size: each step is a new uniform choice of records.
 
         without_replacement(gdp(2 / noise_multiplier), records=records, batch=batch) ** steps
 
-    Not the batches of a shuffled pass, which are `ShuffledBatches`.
+    For the batches of a shuffled pass, write `ShuffledBatches`.
 
     Attributes:
-        batch_size: how many records each step has.
-        records: how many there are; public, and all places are filled.
-        steps: of the training.
+        batch_size: number of records in a step.
+        records: the number of records; public, and every place has a record.
+        steps: number of steps of the training.
         seed: 32 secret bytes.
 
     Guarantee: a bound (`answer.of` is "class"), for one record replaced.
@@ -45,10 +45,10 @@ class FixedBatches(Sampler):
     batch_size: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no training.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: as `Sampler`, or if the size of a batch is outside.
+            InvalidParameter: as `Sampler`, or if the batch size is out of range.
         """
         Sampler.__post_init__(self)
         size = whole("batch_size", self.batch_size, 1, self.records)

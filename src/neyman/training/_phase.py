@@ -1,4 +1,4 @@
-"""Steps of a training that were taken in one way: the one notion of a phase."""
+"""A phase: steps of a training with one sampler and one noise."""
 
 import re
 from collections.abc import Mapping
@@ -32,13 +32,13 @@ class Phase:
     """Steps with one sampler, one noise and one clipping norm.
 
     Attributes:
-        noise_multiplier: standard deviation of the noise on the summed gradients, over the
+        noise_multiplier: standard deviation of the noise on the summed gradients, divided by the
             clipping norm; positive.
-        sampler: the public description of what chose the batches, as `Sampler.described` gives.
-        steps: that were taken.
-        planned: steps that the plan had for this phase.
-        clip: the norm that each record's gradient was clipped to; None if it was not recorded.
-        start: the sampler's step that this phase began at; above 0 after a resume.
+        sampler: the public description of the sampler, as `Sampler.described` gives it.
+        steps: number of steps that were taken.
+        planned: number of steps that the plan had for this phase.
+        clip: the clipping norm of each record's gradient; None if it was not recorded.
+        start: the sampler's step at which this phase began; above 0 after a resume.
         seeds: SHA-256 digests of the sampler's seeds: one, or one for each rank that sampled from
             its own share of the records; empty if they were not recorded.
 
@@ -56,10 +56,11 @@ class Phase:
     seeds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no training does.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: if a number is outside, or the sampler is no plain description.
+            InvalidParameter: if a number is out of range, or the sampler is not a plain
+                description.
         """
         exact_positive(self.noise_multiplier, "noise_multiplier")
         if self.clip is not None:
@@ -92,13 +93,13 @@ class Phase:
         clip: Real | None = None,
         start: int = 0,
     ) -> "Phase":
-        """Return the phase that a sampler drew the batches of.
+        """Return a phase with the batches of a sampler.
 
         Args:
-            sampler: which; its own steps are those planned.
-            noise_multiplier: of these steps.
-            steps: that were taken.
-            clip: the clipping norm.
+            sampler: the sampler of the batches; `sampler.steps` is the number of planned steps.
+            noise_multiplier: noise multiplier of these steps.
+            steps: number of steps that were taken.
+            clip: the clipping norm; None if it is not recorded.
             start: the sampler's first step in this phase.
         """
         return Phase(
@@ -122,14 +123,14 @@ class Phase:
         start: int = 0,
         seeds: tuple[str, ...] = (),
     ) -> "Phase":
-        """Return a phase with Poisson sampling: each record enters each step on its own.
+        """Return a phase with Poisson sampling: each record enters each step independently.
 
         Args:
-            noise_multiplier: of these steps.
-            sampling_probability: with which each record enters a step, in [0, 1].
-            steps: that were taken.
-            planned: steps of the plan; as many as were taken if left out.
-            clip: the clipping norm.
+            noise_multiplier: noise multiplier of these steps.
+            sampling_probability: probability of each record to enter a step, in [0, 1].
+            steps: number of steps that were taken.
+            planned: number of planned steps; `steps` if left out.
+            clip: the clipping norm; None if it is not recorded.
             start: the sampler's first step in this phase.
             seeds: digests of the sampler's seeds.
         """
@@ -160,11 +161,12 @@ class Phase:
         """Return a phase of whole passes over the data, shuffled or in a fixed order.
 
         Args:
-            noise_multiplier: of these steps.
-            passes: that these steps are part of; each uses a record once at most.
-            steps: that were taken.
-            planned: steps of the plan; as many as were taken if left out.
-            clip: the clipping norm.
+            noise_multiplier: noise multiplier of these steps.
+            passes: number of passes that these steps belong to; a pass uses each record at most
+                once.
+            steps: number of steps that were taken.
+            planned: number of planned steps; `steps` if left out.
+            clip: the clipping norm; None if it is not recorded.
             start: the sampler's first step in this phase.
             seeds: digests of the sampler's seeds.
 
@@ -189,10 +191,11 @@ class Phase:
 
     @property
     def sampling_probability(self) -> Fraction | None:
-        """With which each record enters a step on its own; None for another sampler.
+        """The probability of each record to enter a step independently; None for another sampler.
 
         Raises:
-            InvalidParameter: if the description of a Poisson sampler has none in [0, 1].
+            InvalidParameter: if the description of a Poisson sampler has no such probability in [0,
+                1].
         """
         key = _RATES.get(self.sampler["sampler"])
         if key is None:
@@ -206,7 +209,7 @@ class Phase:
         return found
 
     def to_json(self) -> dict[str, object]:
-        """Return the record, JSON-able and exact."""
+        """Return the record for JSON; its numbers are exact."""
         return {
             "sampler": {
                 name: list(cast("tuple[object]", value)) if isinstance(value, tuple) else value
@@ -222,7 +225,7 @@ class Phase:
 
     @staticmethod
     def from_json(record: object, where: str = "phase") -> "Phase":
-        """Rebuild what `to_json` wrote.
+        """Return the phase that `to_json` wrote.
 
         Raises:
             InvalidParameter: if the record is malformed.

@@ -1,4 +1,4 @@
-"""What a training will take and cost, from the numbers that its loop is written with."""
+"""A plan: the cost and the guarantee of a training, from the numbers of its loop."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,18 +26,19 @@ _MOST_RECORDS, _MOST_STEPS = 2**32, 2**52
 class TrainingPlan:
     """A training with Poisson sampling and Gaussian noise, before it begins.
 
-    `str(plan)` says all of it, with what must be true. `plan_training` makes one.
+    `plan_training` makes one. `str(plan)` has all its numbers and its conditions.
 
     Attributes:
-        records: how many there are; public.
-        batch: records that are expected in a physical batch, the one that fits into memory.
-        accumulation: physical batches whose gradients are summed for one update.
-        steps: updates of the parameters, which is how often noise is added.
-        clip: largest norm of one record's gradient.
-        noise_multiplier: standard deviation of the noise on the sum over an update, over `clip`.
-        delta: at which epsilon is stated.
+        records: the number of records; public.
+        batch: expected number of records in a physical batch, which fits into memory.
+        accumulation: number of physical batches in one update.
+        steps: number of updates of the parameters; each adds noise once.
+        clip: the clipping norm of one record's gradient.
+        noise_multiplier: standard deviation of the noise on the sum over an update, divided by
+            `clip`.
+        delta: delta at which epsilon is stated.
         neighbors: the neighbouring relation.
-        target: the epsilon that the noise was found for; None where the noise was given.
+        target: the epsilon that fixed the noise; None if you gave the noise.
     """
 
     records: int
@@ -52,17 +53,17 @@ class TrainingPlan:
 
     @property
     def logical_batch(self) -> int:
-        """Records that are expected in an update: batch * accumulation."""
+        """Expected number of records in an update: batch * accumulation."""
         return self.batch * self.accumulation
 
     @property
     def rate(self) -> Fraction:
-        """Probability with which each record enters an update: logical_batch / records."""
+        """Sampling rate, each record's probability to enter an update: logical_batch / records."""
         return Fraction(self.logical_batch, self.records)
 
     @property
     def epochs(self) -> Fraction:
-        """How often each record is expected to be used: steps * rate."""
+        """Expected number of times that each record is used: steps * rate."""
         return self.steps * self.rate
 
     @property
@@ -72,7 +73,7 @@ class TrainingPlan:
 
     @property
     def noise_on_mean(self) -> float:
-        """The same on their mean, where the sum is divided by `logical_batch`."""
+        """Standard deviation of the noise on their mean, the sum divided by `logical_batch`."""
         return standing(self._noise / self.logical_batch)[1]
 
     @property
@@ -82,7 +83,7 @@ class TrainingPlan:
 
     @property
     def guarantee(self) -> TradeOff:
-        """The guarantee of the whole training, with the parameters after each update public."""
+        """The guarantee of the whole training, if the parameters after each update are public."""
         return self._taken(self.steps)
 
     @property
@@ -101,10 +102,10 @@ class TrainingPlan:
         return float(self.guarantee.mu(slack=self.delta))
 
     def sampler(self, *, seed: bytes | None = None) -> PoissonBatches:
-        """Return the batches of the training: one for each update, to be cut for memory.
+        """Return the batches of the training, one for each update; cut them to fit into memory.
 
         Args:
-            seed: 32 secret bytes, to resume; new ones of the operating system if left out.
+            seed: 32 secret bytes, to resume; if left out, the operating system draws new ones.
         """
         return PoissonBatches(
             records=self.records,
@@ -114,7 +115,7 @@ class TrainingPlan:
         )
 
     def described(self) -> dict[str, object]:
-        """Return the plan for JSON: exact numbers as text, and nothing that is not public."""
+        """Return the plan for JSON: exact numbers as text, and public values only."""
         return {
             "sampling": "poisson",
             "records": self.records,
@@ -129,12 +130,12 @@ class TrainingPlan:
         }
 
     def entry(self, entry: str, *, source: str, unit: str) -> dict[str, Any]:
-        """Return what a ledger charges the training by: `ledger.allow(**plan.entry(...))`.
+        """Return the arguments with which a ledger charges it: `ledger.allow(**plan.entry(...))`.
 
         Args:
-            entry: id of the training in the ledger.
-            source: which dataset.
-            unit: who one record stands for; the ledger's.
+            entry: release id of the training in the ledger.
+            source: name of the dataset.
+            unit: the privacy unit that one record is; the ledger's.
         """
         return {
             "entry": entry,
@@ -171,31 +172,33 @@ def plan_training(
     delta: Real,
     neighbors: Neighbors = "add_remove",
 ) -> TrainingPlan:
-    """Return sampling rate, updates, noise and guarantee of a training by DP-SGD.
+    """Return the plan of a training by DP-SGD: sampling rate, updates, noise, guarantee.
 
         logical batch = batch * accumulation,   rate = logical batch / records,
         steps = ceil(epochs / rate)
 
-    Noise is added once an update, so updates are what the guarantee counts, however many physical
-    batches each is made of; and a record enters an update, not a physical batch, at the rate.
+    Noise is added once in each update. So the guarantee counts updates, not physical batches, and
+    the rate is that of a record to enter an update.
 
     Args:
-        records: how many there are; public.
-        batch: records that are expected in a physical batch.
-        accumulation: physical batches for one update.
-        epochs: passes over the records. A number that gives no whole number of updates is rounded
-            up to the next one, exactly: a float stands for the decimal that it prints as.
-        steps: updates, in place of epochs.
-        clip: norm that each record's gradient is clipped to.
-        noise_multiplier: standard deviation of the noise on the sum over an update, over the clip.
-        epsilon: in place of the noise, which is then the least that meets it at delta.
-        delta: below 1 / records.
+        records: the number of records; public.
+        batch: expected number of records in a physical batch.
+        accumulation: number of physical batches in one update.
+        epochs: passes over the records. Updates are rounded up to a whole number, exactly: a float
+            counts as the decimal that it prints as.
+        steps: number of updates, in place of epochs.
+        clip: the clipping norm of each record's gradient.
+        noise_multiplier: standard deviation of the noise on the sum over an update, divided by
+            `clip`.
+        epsilon: the target, in place of the noise; the plan has the least noise that meets it at
+            delta.
+        delta: delta of the target and of stated epsilons, below 1 / records.
         neighbors: "add_remove", or "replace_one".
 
     Raises:
-        InvalidParameter: if a number is outside, one is missing, or two say the same.
+        InvalidParameter: if a number is out of range, one is missing, or two contradict each other.
 
-    Error: with `epsilon` the noise is within 1e-10, relatively, of the least that is proved.
+    Error: with `epsilon`, the noise is at most 1e-10 (relative) above the least that is proved.
     Source: Abadi et al. (2016), "Deep learning with differential privacy".
 
     >>> plan = plan_training(

@@ -1,4 +1,4 @@
-"""A plan in words: its numbers, its guarantee, and what must be true for it."""
+"""A plan in words: its numbers, its guarantee and its conditions."""
 
 from fractions import Fraction
 from textwrap import wrap
@@ -50,7 +50,7 @@ def plan_text(plan: "TrainingPlan") -> str:
 
 
 def _conditions(plan: "TrainingPlan") -> list[str]:
-    """Return what must be true of the loop."""
+    """Return the conditions that the loop must meet."""
     size = plan.logical_batch
     return [
         "each update draws each record by itself with the sampling rate (Poisson sampling), so "
@@ -88,5 +88,5 @@ def _number(value: float) -> str:
 
 
 def _brief(value: Fraction) -> str:
-    """Write six digits of what is not read back."""
+    """Write a number with six digits, for reading only."""
     return f"{float(value):.6g}"

@@ -1,4 +1,4 @@
-"""Poisson samples: each record is in each step by itself."""
+"""Poisson samples: each record enters each step independently."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,8 +23,8 @@ class Padded(NamedTuple):
     """A batch of a fixed shape.
 
     Attributes:
-        indices: shape (most,); 0 where there is no record.
-        mask: shape (most,); whether there is one. Multiply the clipped gradients by it.
+        indices: indices of records, shape (most,); 0 where there is none.
+        mask: whether there is a record, shape (most,). Multiply the clipped gradients by it.
     """
 
     indices: IndexArray
@@ -35,16 +35,16 @@ class Padded(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoissonBatches(Sampler):
-    """Poisson samples: each record is in each step with the probability `rate`, by itself.
+    """Poisson samples: each record enters each step independently, with probability `rate`.
 
         dp_sgd(noise_multiplier, rate, steps)
 
-    Batches differ in size, and some are empty: a step with an empty batch adds its noise, too.
+    Batches differ in size, and some are empty. A step with an empty batch also adds its noise.
 
     Attributes:
-        rate: exact, in (0, 1]; a float stands for the decimal that it prints as.
-        records: the public number of places.
-        steps: of the training.
+        rate: sampling rate, exact, in (0, 1]; a float counts as the decimal that it prints as.
+        records: the public number of places for records.
+        steps: number of steps of the training.
         seed: 32 secret bytes.
 
     Guarantee: exact, under either relation.
@@ -59,10 +59,10 @@ class PoissonBatches(Sampler):
     rate: Fraction
 
     def __post_init__(self) -> None:
-        """Refuse what is no training.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: as `Sampler`, or if the rate is no probability above 0.
+            InvalidParameter: as `Sampler`, or if the rate is not in (0, 1].
         """
         Sampler.__post_init__(self)
         object.__setattr__(self, "rate", exact_rate(self.rate))
@@ -88,20 +88,20 @@ class PoissonBatches(Sampler):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncatedPoissonBatches(Sampler):
-    """Poisson samples of at most `most` records; of a larger one a uniform choice is taken.
+    """Poisson samples of at most `most` records; a larger sample is cut to a uniform choice.
 
-    `padded` gives them in one shape, as XLA wants them.
+    `padded` gives all batches the same shape, which XLA needs.
 
     Attributes:
-        rate: before anything is dropped; exact, in (0, 1].
-        most: the largest size of a batch; some standard deviations above rate * records, so that
-            little is dropped.
-        records: the public number of places.
-        steps: of the training.
+        rate: sampling rate before the cut; exact, in (0, 1].
+        most: the largest size of a batch. Choose some standard deviations above rate * records, so
+            that few records are dropped.
+        records: the public number of places for records.
+        steps: number of steps of the training.
         seed: 32 secret bytes.
 
-    Guarantee: a bound (`answer.of` is "class"), exact where no batch can be too large. Under
-        add_remove an empty place takes up room in a batch like a filled one.
+    Guarantee: a bound (`answer.of` is "class"), exact if no batch can be too large. Under
+        add_remove an empty place counts in a batch, as a filled one does.
     Error: a step's law is off by less than 2^-128 in total variation.
     Source: docs/theory/truncation.md.
 
@@ -117,10 +117,10 @@ class TruncatedPoissonBatches(Sampler):
     most: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no training.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: as `Sampler`, or if the rate or the largest size is outside.
+            InvalidParameter: as `Sampler`, or if the rate or the largest size is out of range.
         """
         Sampler.__post_init__(self)
         object.__setattr__(self, "rate", exact_rate(self.rate))
@@ -171,19 +171,19 @@ class TruncatedPoissonBatches(Sampler):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CyclicPoisson(Sampler):
-    """Poisson samples of one group of records after the other: step t of group t mod bands.
+    """Poisson samples of groups of records in turn: step t samples group t mod bands.
 
-    Record i is in group i mod bands. For noise that is correlated over `bands` steps, a record's
-    steps are far enough apart to be as good as independent; `guarantee` is for noise that is
-    independent from step to step, where a record of the first group has the most steps:
+    Record i is in group i mod bands. The sampler is made for noise that is correlated over `bands`
+    steps: a record's steps are so far apart that they count as independent. `guarantee` is for
+    noise that is independent between steps. A record of the first group has the most steps:
 
         dp_sgd(noise_multiplier, rate, ceil(steps / bands))
 
     Attributes:
-        rate: with which a record is in each step of its group; exact, in (0, 1].
-        bands: how many groups there are.
-        records: the public number of places.
-        steps: of the training, of all groups together.
+        rate: probability of a record to be in a step of its group; exact, in (0, 1].
+        bands: number of groups.
+        records: the public number of places for records.
+        steps: number of steps of the training, over all groups.
         seed: 32 secret bytes.
 
     Guarantee: exact for independent noise, under either relation.
@@ -200,10 +200,11 @@ class CyclicPoisson(Sampler):
     bands: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no training.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: as `Sampler`, or if the rate is outside, or a group has no record.
+            InvalidParameter: as `Sampler`, or if the rate is out of range, or a group has no
+                record.
         """
         Sampler.__post_init__(self)
         object.__setattr__(self, "rate", exact_rate(self.rate))

@@ -1,4 +1,4 @@
-"""What the phases of a training guarantee together."""
+"""The guarantee of several phases of a training together."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -17,19 +17,19 @@ _MOST_PASSES: Final = 2**52
 
 
 def guarantee_of(phases: Iterable[Phase], neighbors: Neighbors) -> TradeOff:
-    """Return the guarantee of phases together, all steps released.
+    """Return the guarantee of phases together, where all steps are released.
 
-    Steps with Poisson sampling are independent, and each phase is composed. Another sampler may
-    spread a record over its steps, so that phases that go on with one sampler are priced as one,
-    by the least noise of them: more noise is post-processing.
+    Steps with Poisson sampling are independent, so phases compose. Other samplers may divide one
+    pass between phases. Such phases count as one, with the least of their noise multipliers,
+    because more noise is post-processing.
 
     Args:
-        phases: in order.
+        phases: the phases in order.
         neighbors: "add_remove" or "replace_one".
 
     Raises:
-        InvalidParameter: if nothing is known of a sampler.
-        RelationMismatch: if nothing is proved for this relation.
+        InvalidParameter: if a sampler is not known.
+        RelationMismatch: if no guarantee is proved for this relation.
     """
     relation = check_neighbors(neighbors)
     return compose(*(_price(part, relation) for part in _parts(phases)))
@@ -38,7 +38,7 @@ def guarantee_of(phases: Iterable[Phase], neighbors: Neighbors) -> TradeOff:
 def known_batches(
     noise: Fraction, chance: Fraction, steps: int, neighbors: Neighbors = "add_remove"
 ) -> TradeOff:
-    """Return the guarantee of Poisson-sampled steps against who knows which have a record.
+    """Return the guarantee of Poisson-sampled steps if an attacker knows which have the record.
 
         mixture([chance, 1 - chance], [gdp(moved / noise), identity()]) ** steps
 
@@ -50,12 +50,12 @@ def known_batches(
 
 
 def _once(noise: Fraction, neighbors: Neighbors) -> TradeOff:
-    """Return the guarantee of a step in which a record is."""
+    """Return the guarantee of a step that has the record."""
     return gdp((2 if neighbors == "replace_one" else 1) / noise)
 
 
 def _parts(phases: Iterable[Phase]) -> Iterator[list[Phase]]:
-    """Yield phases that are priced together."""
+    """Yield groups of phases; each group is priced as one."""
     part: list[Phase] = []
     for phase in phases:
         if part and not _goes_on(part[-1], phase):
@@ -97,7 +97,7 @@ def _poisson(phase: Phase, neighbors: Neighbors) -> TradeOff:
 
 
 def _passes(phase: Phase, neighbors: Neighbors) -> TradeOff:
-    """Each record is in one step of each pass: without amplification, which none is proved for."""
+    """Return the guarantee of passes that have each record once; no amplification is proved."""
     times = whole("passes", phase.sampler.get("passes"), 0, _MOST_PASSES)
     # It is in no more steps than were taken.
     return dominated_by(_once(phase.noise_multiplier, neighbors) ** min(times, phase.steps))

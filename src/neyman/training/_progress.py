@@ -21,8 +21,8 @@ class Progress(NamedTuple):
     """Upper bounds of epsilon along a training.
 
     Attributes:
-        steps: that were taken by then, increasing from 0; shape (n,).
-        epsilon: of these steps together; shape (n,).
+        steps: numbers of steps, increasing from 0; shape (n,).
+        epsilon: epsilon of the first `steps` steps together; shape (n,).
     """
 
     steps: IndexArray

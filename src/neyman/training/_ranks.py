@@ -1,4 +1,4 @@
-"""Records of processes that trained together, as the record of one training."""
+"""Records of several processes, merged into the record of one training."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,10 +11,10 @@ __all__ = ["check_alike", "merged_phases"]
 
 
 def check_alike(facts: Sequence[Mapping[str, object]]) -> None:
-    """Refuse records of which one fact differs.
+    """Check that records have the same facts.
 
     Raises:
-        InvalidParameter: if so.
+        InvalidParameter: if one fact differs.
     """
     first, *others = facts
     for other in others:
@@ -29,8 +29,8 @@ def check_alike(facts: Sequence[Mapping[str, object]]) -> None:
 def merged_phases(of_ranks: Sequence[tuple[Phase, ...]], *, sharded: bool) -> tuple[Phase, ...]:
     """Return the phases of a training from those of its ranks.
 
-    Where each record lies with one rank, and only noise for the whole batch is added, a step of
-    all ranks is the same step as that of one: the phases are not composed.
+    The phases of ranks are not composed: a step of all ranks is one step, because each record is on
+    one rank and the noise is added once, for the whole batch.
 
     Args:
         of_ranks: the phases of each rank, in the order of ranks.

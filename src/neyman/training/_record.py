@@ -1,4 +1,4 @@
-"""What a training did, as a file beside the weights: the evidence that its guarantee rests on."""
+"""The record of a training, a file beside the weights: the evidence for its guarantee."""
 
 import json
 import platform
@@ -44,7 +44,7 @@ _LIBRARIES: Final = ("neyman", "numpy", "torch", "opacus", "jax")
 
 
 def loaded_versions() -> dict[str, str]:
-    """Return the versions of Python, neyman, numpy, and of the frameworks that are loaded.
+    """Return the versions of Python, neyman, numpy, and the loaded frameworks.
 
     >>> {"neyman", "numpy", "python"} <= set(loaded_versions())
     True
@@ -60,7 +60,7 @@ class Check:
     """A check that was made during the training.
 
     Attributes:
-        name: of the fault that it looks for, as in `Finding.name`.
+        name: name of the fault that it looks for, as in `Finding.name`.
         passed: whether the fault was not found.
     """
 
@@ -72,28 +72,28 @@ class Check:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord(Displayed):
-    """What a training did, and what that guarantees.
+    """The record of a training: what it did, and what that guarantees.
 
-    Write it beside the weights: who has the file can compute the guarantee again, and `findings`
-    and `neyman check` judge it without the training's framework.
+    Write it beside the weights. From the file, anybody can compute the guarantee again, and
+    `doctor` and `neyman check` find faults without the training's framework.
 
     Attributes:
-        phases: of the training, in order.
-        unit: who is protected, in words, such as "one image".
-        neighbors: the relation: "add_remove" or "replace_one".
-        records: how many there are, if that is public; else None.
+        phases: the phases of the training, in order.
+        unit: the privacy unit in words, such as "one image".
+        neighbors: the neighbouring relation, "add_remove" or "replace_one".
+        records: the number of records if it is public; else None.
         dataset: a name or a keyed digest that you choose; None if it is not recorded.
-        assumptions: what is taken for granted, a sentence each.
-        checks: that were made during the training.
-        findings: what was found wrong during the training.
-        versions: of Python and of the libraries that took part.
-        ranks: of the processes whose records are in this one.
-        world: how many processes trained together.
-        sharded: whether each process sampled from its own share of the records, with a seed of
-            its own; if not, all draw the same batch and divide it.
-        tuning_runs: other trainings on the same data that helped to choose this one; None if
-            nothing is declared.
-        claimed: the guarantee that the file states; None for that of the phases.
+        assumptions: the assumptions of the guarantee, one sentence each.
+        checks: the checks that were made during the training.
+        findings: the faults that were found during the training.
+        versions: versions of Python and the libraries of the training.
+        ranks: the ranks whose records are merged in this one.
+        world: the number of processes of the training.
+        sharded: whether each process sampled from its own share of the records, with its own seed.
+            If not, all processes draw the same batch and divide it.
+        tuning_runs: number of other trainings on the same data that helped to choose this one; None
+            if it is not declared.
+        claimed: the guarantee that the file states; None if it is that of the phases.
 
     >>> phase = Phase.poisson(noise_multiplier=1, sampling_probability=0.01, steps=1000)
     >>> run = RunRecord(phases=(phase,), unit="one image", neighbors="add_remove")
@@ -117,10 +117,10 @@ class RunRecord(Displayed):
     claimed: TradeOff | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no record of a training.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: if a field is outside.
+            InvalidParameter: if a field is out of range.
         """
         check_name("unit", self.unit)
         check_neighbors(self.neighbors)
@@ -150,47 +150,49 @@ class RunRecord(Displayed):
     def curve(self) -> TradeOff:
         """The guarantee of the phases together, computed now.
 
-        Guarantee: holds if each phase did what it records, and no step of a seed was taken twice;
-            `doctor` looks.
+        Guarantee: it holds if each phase did what it records, and no step of a seed was taken
+            twice;
+            `doctor` checks both as far as a record shows them.
 
         Raises:
-            InvalidParameter: if nothing is known of a sampler.
-            RelationMismatch: if nothing is proved for the relation.
+            InvalidParameter: if a sampler is not known.
+            RelationMismatch: if no guarantee is proved for the relation.
         """
         return guarantee_of(self.phases, self.neighbors)
 
     @property
     def steps(self) -> int:
-        """How many steps were taken."""
+        """The number of steps that were taken."""
         return sum(phase.steps for phase in self.phases)
 
     def epsilon_over_steps(self, delta: float, points: int = 100) -> Progress:
         """Return epsilon along the training.
 
         Args:
-            delta: in [0, 1).
-            points: how many, at least 2; the ends of a few phases come in addition.
+            delta: the delta of every epsilon, in [0, 1).
+            points: number of points, at least 2; the ends of phases are added to them.
 
         Returns:
-            `steps` and `epsilon`, an array each.
+            The arrays `steps` and `epsilon`.
 
-        Guarantee: every epsilon is an upper bound for the steps up to there, released together.
+        Guarantee: every epsilon is an upper bound for all steps up to its point, released together.
         """
         return along(self.phases, self.neighbors, delta, whole("points", points, 2, MOST_ITEMS))
 
     def merge(self, others: Iterable["RunRecord"]) -> "RunRecord":
-        """Return the record of a training from this rank's record and those of other ranks.
+        """Return this rank's record merged with the records of other ranks.
 
         Args:
-            others: records of other ranks.
+            others: the records of the other ranks.
 
         Returns:
-            The record of all of them; its guarantee is that of the phases, which must be alike.
+            The record of the whole training. Its guarantee is that of the phases, which must be
+            equal.
 
         Raises:
-            InvalidParameter: if the records are not of one training: other versions, phases or
-                facts, a rank twice, or seeds that are alike (different) where each rank samples
-                from its own share (all divide one batch).
+            InvalidParameter: if the records are not of one training: versions, phases or facts
+                differ, or a rank occurs twice, or ranks with shares of their own have the same
+                seed, or ranks that divide one batch have different seeds.
         """
         records = sorted((self, *others), key=lambda record: record.ranks)
         check_alike([{name: getattr(one, name) for name in _SHARED} for one in records])
@@ -212,7 +214,7 @@ class RunRecord(Displayed):
         )
 
     def to_json(self) -> dict[str, object]:
-        """Return the record, JSON-able and exact, with its format's version."""
+        """Return the record for JSON, with the version of its format; its numbers are exact."""
         return {
             "format": _FORMAT,
             "version": _VERSION,
@@ -234,7 +236,7 @@ class RunRecord(Displayed):
 
     @staticmethod
     def from_json(record: object) -> "RunRecord":
-        """Rebuild what `to_json` wrote; the guarantee that it states is kept as `claimed`.
+        """Return the record that `to_json` wrote; `claimed` is the guarantee that it states.
 
         Raises:
             InvalidParameter: if the record is of another format or version, or is malformed.
@@ -273,16 +275,16 @@ class RunRecord(Displayed):
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the record into a file, whole or not at all.
+        """Write the record to a file, completely or not at all.
 
-        Only an older run record is replaced.
+        A file at the path is replaced only if it is a run record.
 
         Args:
-            path: of the file, such as "model.run.json".
+            path: path of the file, such as "model.run.json".
 
         Raises:
-            InvalidParameter: if the path cannot be written to, or leads to another kind of file.
-            OSError: if the disk refuses.
+            InvalidParameter: if the path cannot be written, or another kind of file is there.
+            OSError: if the disk fails.
         """
         place = Path(path)
         check_target("path", place, set(), "run record", _is_record)
@@ -290,13 +292,13 @@ class RunRecord(Displayed):
 
     @staticmethod
     def read(path: str | Path) -> "RunRecord":
-        """Read what `save` wrote.
+        """Return the record in a file that `save` wrote.
 
         Args:
-            path: of the file.
+            path: path of the file.
 
         Raises:
-            InvalidParameter: if the file is no run record, is malformed or too large.
+            InvalidParameter: if the file is not a run record, malformed or too large.
             OSError: if there is no such file.
         """
         with Path(path).open("rb") as file:

@@ -1,4 +1,4 @@
-"""What every sampler of batches offers: the batches, and the only way to their guarantee."""
+"""The base of all samplers: batches, and the only source of their guarantee."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -30,12 +30,12 @@ _MOST_STEPS: Final = 2**52
 class Batches(ABC):
     """Batches of a training, step by step.
 
-    `torch.utils.data.DataLoader(data, batch_sampler=batches)` takes them as they are. They are
-    iterated over once: a second pass would repeat batches that the guarantee counts once.
+    Write `torch.utils.data.DataLoader(data, batch_sampler=batches)`. You can iterate over them
+    once: a second pass would repeat batches that the guarantee counts once.
 
     Attributes:
-        steps: of the whole training.
-        first: the step that iteration begins at.
+        steps: number of steps of the whole training.
+        first: the step at which iteration begins.
     """
 
     steps: int
@@ -46,26 +46,26 @@ class Batches(ABC):
 
     @abstractmethod
     def batch(self, step: int) -> IndexArray:
-        """Return the records of a step, by index from 0, in increasing order.
+        """Return the indices of the records of a step, from 0, in increasing order.
 
-        The same step gives the same batch again, so that a training can be resumed at any step.
+        A step always gives the same batch, so you can resume a training at any step.
 
         Args:
-            step: from 0 to `steps` - 1.
+            step: the step, from 0 to `steps` - 1.
 
         Raises:
             InvalidParameter: if there is no such step.
         """
 
     def shard(self, rank: int, ranks: int) -> "Share":
-        """Return the share of one process among several: every `ranks`-th record of each batch.
+        """Return the share of one process: every `ranks`-th record of each batch.
 
-        All processes have one seed, and each computes the batch of all of them: so every record is
-        in the step once, at the one rate that the guarantee counts.
+        All processes have the same seed, and each computes the whole batch. So each record enters a
+        step once, at the rate that the guarantee counts.
 
         Args:
-            rank: from 0 to `ranks` - 1.
-            ranks: how many processes there are.
+            rank: rank of the process, from 0 to `ranks` - 1.
+            ranks: the number of processes.
         """
         number = whole("ranks", ranks, 1, 2**20)
         return Share(
@@ -77,19 +77,19 @@ class Batches(ABC):
         )
 
     def after(self, step: int) -> "Share":
-        """Return the batches from a step on, for a training that is resumed.
+        """Return the batches from a step on, to resume a training.
 
         Args:
-            step: how many steps of the training were taken.
+            step: number of steps that were taken.
         """
         taken = whole("step", step, self.first, self.steps)
         return Share(source=self, first=taken, rank=0, ranks=1, steps=self.steps)
 
     def __iter__(self) -> Iterator[IndexArray]:
-        """Yield the batches, step by step, once.
+        """Yield the batches in the order of steps, once.
 
         Raises:
-            InvalidCall: if they were iterated over before.
+            InvalidCall: if somebody iterated over them before.
         """
         # A worker's loader asks for several iterators and uses one: what counts is the first step.
         try:
@@ -105,7 +105,7 @@ class Batches(ABC):
             yield self.batch(step)
 
     def __len__(self) -> int:
-        """Return how many steps there are to iterate over."""
+        """Return the number of steps of the iteration."""
         return self.steps - self.first
 
 
@@ -115,9 +115,9 @@ class Share(Batches):
     """A part of other batches: from a step on, and every `ranks`-th record from the `rank`-th on.
 
     Attributes:
-        source: the batches that these are a part of.
-        rank: of this process.
-        ranks: how many processes there are.
+        source: the batches that these are part of.
+        rank: rank of this process.
+        ranks: the number of processes.
     """
 
     source: Batches
@@ -132,33 +132,33 @@ class Share(Batches):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampler(Batches):
-    """Which records enter each step of a training.
+    """A sampler of batches: it draws the records of each step of a training.
 
-    A sampler draws the batches and states what they guarantee, so that a training cannot be
-    accounted for as something that it did not do.
+    A sampler also states the guarantee of its batches, so that the accounting of a training cannot
+    differ from what the training did.
 
-    `records` is a public number of *places*, which a dataset fills from the first on. Write what
-    may be known to everybody: a number that was announced, or an upper bound. A place that is empty
-    is drawn like any other, and gives nothing: with fewer records write
-    `batch[batch < len(data)]`; records beyond the last place never take part. Neighbours are
+    `records` is a public number of *places*, which a dataset fills from the first on. Write a
+    number that everybody may know: an announced number, or an upper bound. Empty places are drawn
+    as filled ones are: if you have fewer records, write `batch[batch < len(data)]`. Records beyond
+    the last place never take part. Neighbours are
 
-    * "add_remove": one place is filled or empty;
-    * "replace_one": one place holds one record or another.
+    * "add_remove": datasets where one place is filled or empty;
+    * "replace_one": datasets where one place has one record or another.
 
     So neither batches nor `normalizer` depend on the data. With `records=len(data)` the number of
     records is made public; no guarantee here covers it.
 
-    A subclass is a frozen dataclass with slots, whose fields that are written by name are its
-    public description; being defined, it is known to `sampler_from_json` by its name.
+    A subclass is a frozen dataclass with slots. Its keyword fields are its public description. Once
+    the class is defined, `sampler_from_json` finds it by its name.
 
     Attributes:
         records: the public number of places, from 1 to 2^32; indices go up to it.
-        seed: 32 secret bytes, of the operating system by default. Whoever knows them knows who was
-            in which batch, and then sampling hides nothing. Save them with a checkpoint that is as
-            secret as the data, and give them back to resume.
+        seed: 32 secret bytes, of the operating system by default. A person who knows them knows
+            which batch a record was in, and then sampling hides nothing. Save them in a checkpoint
+            that you keep as secret as the data, and pass them to resume.
 
-    Guarantee: that of `guarantee`, if SHAKE-256 of a secret seed cannot be told from fair bits, and
-        with the sampling error that the class states.
+    Guarantee: that of `guarantee`, with the sampling error that the class states, if SHAKE-256 of a
+        secret seed is indistinguishable from fair bits.
     """
 
     known: ClassVar[dict[str, type["Sampler"]]] = {}
@@ -167,7 +167,7 @@ class Sampler(Batches):
     seed: bytes = field(default_factory=new_seed, repr=False)
 
     def __init_subclass__(cls) -> None:
-        """Make the class known by its name."""
+        """Register the class under its name."""
         known = cls.known.get(cls.__name__)
         # By name: a dataclass with slots is made twice, at first without its place.
         if known is not None and known.__module__ != cls.__module__:
@@ -178,10 +178,11 @@ class Sampler(Batches):
         cls.known[cls.__name__] = cls
 
     def __post_init__(self) -> None:
-        """Refuse what is no training.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: if a number is no whole number or outside, or the seed is no seed.
+            InvalidParameter: if a number is not a whole number or out of range, or the seed is not
+                one.
         """
         object.__setattr__(self, "records", whole("records", self.records, 1, MOST_RECORDS))
         object.__setattr__(self, "steps", whole("steps", self.steps, 1, _MOST_STEPS))
@@ -190,7 +191,7 @@ class Sampler(Batches):
     @property
     @abstractmethod
     def normalizer(self) -> float:
-        """The public number that a summed gradient is divided by; no function of the data."""
+        """The public number that divides a summed gradient; it does not depend on the data."""
 
     @final
     @plain_calls
@@ -204,21 +205,21 @@ class Sampler(Batches):
         """Return the guarantee of all steps with Gaussian noise on clipped, summed gradients.
 
         Args:
-            noise_multiplier: standard deviation of the noise on the sum over the whole batch, over
-                the norm that each record's gradient is clipped to.
-            neighbors: "add_remove" or "replace_one"; see the class for what these mean.
-            steps: how many were taken, from the first on; all of them if left out.
+            noise_multiplier: standard deviation of the noise on the sum over the whole batch,
+                divided by the clipping norm of each record's gradient.
+            neighbors: "add_remove" or "replace_one"; the class says what these mean.
+            steps: number of steps that were taken, from the first on; all if left out.
 
         Raises:
-            InvalidParameter: if a number is outside.
-            RelationMismatch: if nothing is proved for this relation.
+            InvalidParameter: if a number is out of range.
+            RelationMismatch: if no guarantee is proved for this relation.
         """
         noise = exact_positive(noise_multiplier, "noise_multiplier")
         return self._guarantee(noise, self.taken(steps), check_neighbors(neighbors))
 
     @abstractmethod
     def _guarantee(self, noise: Fraction, steps: int, neighbors: Neighbors) -> TradeOff:
-        """Return the guarantee of the first `steps` steps; what is given was checked."""
+        """Return the guarantee of the first `steps` steps; the arguments are checked."""
 
     @property
     def seed_digest(self) -> str:
@@ -226,27 +227,27 @@ class Sampler(Batches):
         return digest_of_seed(self.seed)
 
     def described(self) -> Mapping[str, object]:
-        """Return the public description of the sampler, for JSON; without its seed."""
+        """Return the public description of the sampler for JSON, without its seed."""
         return {
             "sampler": type(self).__name__,
             **{name: _written(getattr(self, name)) for name in _public(type(self))},
         }
 
     def taken(self, steps: int | None) -> int:
-        """Return how many steps a guarantee is of.
+        """Return the number of steps of a guarantee.
 
         Raises:
-            InvalidParameter: if there are not as many.
+            InvalidParameter: if the training has fewer steps.
         """
         return self.steps if steps is None else whole("steps", steps, 0, self.steps)
 
     def stream(self, draw: int) -> Stream:
-        """Return the random words of a draw; those of other draws and samplers are independent."""
+        """Return the random words of a draw; other draws and samplers have independent words."""
         public = (f"{name}={value}" for name, value in self.described().items())
         return Stream(self.seed, *public, draw)
 
     def step(self, step: int) -> int:
-        """Return a step that there is.
+        """Return the step, checked.
 
         Raises:
             InvalidParameter: if there is no such step.
@@ -255,14 +256,15 @@ class Sampler(Batches):
 
 
 def sampler_from_json(record: object, *, seed: bytes | None = None) -> Sampler:
-    """Return the sampler that `described` wrote.
+    """Return the sampler of a public description.
 
     Args:
-        record: what it wrote.
-        seed: of a run that is resumed; the operating system draws a new one if left out.
+        record: what `Sampler.described` gave.
+        seed: the seed of the run that you resume; if left out, the operating system draws a new
+            one.
 
     Raises:
-        InvalidParameter: if this describes no sampler that is known.
+        InvalidParameter: if the record does not describe a known sampler.
 
     >>> from neyman.training import PoissonBatches
     >>> sampler = PoissonBatches(records=60_000, rate="1/250", steps=1000)
@@ -280,10 +282,10 @@ def sampler_from_json(record: object, *, seed: bytes | None = None) -> Sampler:
 
 
 def exact_rate(value: object) -> Fraction:
-    """Return a sampling rate in (0, 1], exactly; text writes one, too.
+    """Return a sampling rate in (0, 1], exactly; the value can be text.
 
     Raises:
-        InvalidParameter: if it is none.
+        InvalidParameter: if it is not such a rate.
     """
     if isinstance(value, str):
         rate = rational(value)
@@ -296,7 +298,7 @@ def exact_rate(value: object) -> Fraction:
         rate = exact(value, "rate")
     if not 0 < rate <= 1:
         raise InvalidParameter(
-            f"rate={text(rate)} must be a probability above 0; write one in (0, 1], such as "
+            f"rate must be in (0, 1]; got {text(rate)}. Write a probability such as "
             "Fraction(batch, records)"
         )
     return rate

@@ -1,4 +1,4 @@
-"""Correlated noise on balls in bins, by simulated losses: bounds with a stated confidence."""
+"""Correlated noise with balls-in-bins sampling: bounds by simulated losses, with a confidence."""
 
 import math
 from collections.abc import Callable
@@ -25,20 +25,20 @@ _ROUNDED = 1e-9
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class SimulatedLosses:
-    """Privacy losses of a pair that dominates, drawn at random.
+    """Random draws of the privacy loss of a dominating pair.
 
     delta(epsilon) = E (1 - e^(epsilon - L))_+, a mean of numbers in [0, 1]: with n draws of mean m,
     n KL(m, p) <= log(2 / (1 - confidence)) bounds it by p.
 
-    Guarantee: with the chance `confidence` or more, over the draws, the answer to one question is
-        no smaller than the truth, in both directions.
+    Guarantee: with probability at least `confidence` over the draws, one answer is at least the
+        true value, in both directions.
     Source: Hoeffding (1963), theorem 1, for means of numbers in [0, 1].
 
     Attributes:
-        removed: the losses above 0 with the record.
-        added: the losses above 0, the other way round, without it.
-        samples: how many were drawn in each direction.
-        confidence: of each answer.
+        removed: the losses above 0, drawn with the record.
+        added: the losses above 0 of the other direction, drawn without it.
+        samples: number of draws in each direction.
+        confidence: confidence of each answer.
     """
 
     removed: Array
@@ -47,7 +47,7 @@ class SimulatedLosses:
     confidence: float
 
     def delta(self, epsilon: Real) -> ConfidentBound:
-        """Return an upper bound on delta at epsilon, which is at least 0.
+        """Return an upper bound on delta at an epsilon of at least 0.
 
         Raises:
             InvalidParameter: if epsilon is negative.
@@ -60,12 +60,12 @@ class SimulatedLosses:
     def epsilon(self, delta: Real) -> ConfidentBound:
         """Return an upper bound on epsilon at delta.
 
-        The bound on delta falls with epsilon, as delta itself, so that it holds at the least
-        epsilon too at which it is small enough.
+        The bound on delta falls with epsilon, as delta does. So it also holds at the least epsilon
+        where it is small enough.
 
         Raises:
-            InvalidParameter: if delta is outside (0, 1), or so small that no number of losses
-                among these would prove it.
+            InvalidParameter: if delta is outside (0, 1), or too small for this number of draws to
+                prove.
         """
         goal = float(exact(delta, "delta"))
         if not 0 < goal < 1:
@@ -92,7 +92,7 @@ class SimulatedLosses:
         return _upper(self._mean(epsilon), self.samples, self._log_inverse)
 
     def _least(self, of: Callable[[float], float], goal: float) -> float:
-        """Return an epsilon at which a falling function is at most the goal."""
+        """Return an epsilon where a falling function is at most the goal."""
         if of(0.0) <= goal:
             return 0.0
         low = 0.0
@@ -117,29 +117,30 @@ def simulate_balls_in_bins(
     confidence: Real,
     rng: np.random.Generator,
 ) -> SimulatedLosses:
-    """Simulate the losses where each record is in one step of every epoch, the same one, at random.
+    """Simulate the losses where each record is in the same random step of every epoch.
 
-    The record chooses a bin j once, uniformly and by itself, and takes part in the steps
-    j, j + bins, j + 2 bins, .... With M_j the sum of these columns of C, the pair
+    The bin j of a record is drawn once, uniformly and independently. The record takes part in the
+    steps j, j + bins, j + 2 bins, .... With M_j the sum of these columns of C, the pair
 
         N(0, sigma^2 I) and (1/bins) sum over j of N(M_j, sigma^2 I)
 
-    dominates, whatever the contributions and however they are chosen from what was released. A
-    record that chooses anew in each epoch is not covered.
+    dominates for all contributions, also for those that depend on earlier releases. It does not
+    cover a new draw of the bin in each epoch.
 
     Args:
-        strategy: lower triangular.
-        noise_multiplier: sigma, over the norm of a contribution.
-        bins: steps of an epoch, at most 4096; a draw takes about bins^2 multiplications.
-        samples: draws in each direction. A delta is shown by some 10 / delta and more.
-        confidence: of each answer, such as 0.999.
-        rng: the generator of the draws, which have nothing to do with the noise of a training.
+        strategy: the matrix C, lower triangular.
+        noise_multiplier: sigma, divided by the norm of a contribution.
+        bins: number of steps of an epoch, at most 4096; a draw takes about bins^2 multiplications.
+        samples: number of draws in each direction. A bound near delta needs about 10 / delta of
+            them.
+        confidence: confidence of each answer, such as 0.999.
+        rng: the generator of the draws; it is not the noise of a training.
 
-    Guarantee: for one record added or removed; of each answer with the stated confidence, for
-        draws that are as good as random. No proof: it cannot be charged to a ledger.
+    Guarantee: for one record added or removed, each answer with the stated confidence, if the draws
+        are random. It is not a proof, so a ledger cannot charge it.
 
     Raises:
-        InvalidParameter: if a parameter is outside, or the strategy is not lower triangular.
+        InvalidParameter: if a parameter is out of range, or the strategy is not lower triangular.
 
     Source: Choquette-Choo, Ganesh, Haque, Steinke and Thakurta (2024), "Near exact privacy
         amplification for matrix mechanisms"; Chua et al. (2024), "Balls-and-bins sampling for
@@ -185,7 +186,7 @@ def _covariance(strategy: CorrelatedNoise, bins: int) -> Array:
 
 
 def _losses(covariance: Array, samples: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return the losses above 0 of draws with the record and without it, rounded up."""
+    """Return the losses above 0 of draws with the record and of draws without it, rounded up."""
     bins = len(covariance)
     root = np.linalg.cholesky(covariance).T
     half = np.diag(covariance) / 2

@@ -1,4 +1,4 @@
-"""Random words that a secret seed fixes, and exact draws that are made of them."""
+"""Random words from a secret seed, and exact draws from these words."""
 
 import hashlib
 import json
@@ -21,19 +21,19 @@ _SPARSE: Final = 64
 
 
 def new_seed() -> bytes:
-    """Return 32 bytes of the operating system.
+    """Return 32 random bytes of the operating system.
 
     Raises:
-        BrokenRandomness: if they are missing, or visibly not random.
+        BrokenRandomness: if the system gives none, or they are visibly not random.
     """
     return OPERATING_SYSTEM.uint64(SEED_BYTES // 8).tobytes()
 
 
 def check_seed(seed: object) -> None:
-    """Refuse what somebody could guess; nothing of a seed is quoted.
+    """Refuse a seed that can be guessed; the message does not quote it.
 
     Raises:
-        InvalidParameter: if it is no 32 bytes, or they are nearly all alike.
+        InvalidParameter: if the seed is not 32 bytes, or they are nearly all equal.
     """
     given = seed if isinstance(seed, bytes) else b""
     if len(given) != SEED_BYTES or len(set(given)) < _LEAST_DIFFERENT:
@@ -45,20 +45,20 @@ def check_seed(seed: object) -> None:
 
 
 def digest_of_seed(seed: bytes) -> str:
-    """Return a public SHA-256 digest, by which equal seeds are known and no seed is found."""
+    """Return a public SHA-256 digest, equal for equal seeds; it does not reveal the seed."""
     return hashlib.sha256(b"neyman: digest of a sampler's seed\n" + seed).hexdigest()
 
 
 @final
 class Stream:
-    """Words of SHAKE-256 of a seed and a label: other labels have words that look independent.
+    """Random words: SHAKE-256 of a seed and a label. Each label has its own independent words.
 
-    The draws below are exact if the words are fair and independent, which nobody who does not know
-    the seed can tell them from.
+    The draws below are exact if the words are fair and independent. Without the seed, they are
+    indistinguishable from such words.
 
     Args:
         seed: 32 bytes.
-        label: numbers and text that no other draw with this seed has.
+        label: numbers and text, different for each draw with this seed.
     """
 
     __slots__ = ("_pieces", "_prefix")
@@ -88,7 +88,7 @@ class Stream:
         return (found % np.uint64(most)).astype(np.int64)
 
     def subset(self, number: int, size: int) -> npt.NDArray[np.int64]:
-        """Return a uniform choice of `size` of the integers in [0, number), increasing."""
+        """Return `size` of the integers in [0, number), chosen uniformly, in increasing order."""
         if 2 * size > number:
             taken = np.ones(number, dtype=np.bool_)
             taken[self.subset(number, number - size)] = False

@@ -1,4 +1,4 @@
-"""Poisson samples of people, of whom each has several examples."""
+"""Poisson samples of users who have several examples each."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,26 +25,28 @@ __all__ = ["Examples", "UserBatches"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserBatches(Sampler):
-    """Poisson samples of users: a user's examples come together, at most `most` of them.
+    """Poisson samples of users: a user's examples enter together, at most `most` of them.
 
         dp_sgd(noise_multiplier / most, rate, steps)
 
-    The unit of privacy is the user: a user who is added, removed or replaced moves the sum by what
-    all of their examples move it. `batch` has users, `examples_of` the batches of examples. Where
-    a user's own sum is clipped, not each example, write `PoissonBatches` with users for records.
+    The privacy unit is the user: one user changes the sum by all of their examples together.
+    `batch` gives users, and `examples_of` gives the batches of examples. If you clip each user's
+    sum and not each example, write `PoissonBatches` with users as records.
 
     Attributes:
         users: the public number of places for users.
-        most: the largest number of examples of one user in a step; of more, a uniform choice.
-        rate: with which each user is in each step; exact, in (0, 1].
-        records: the same as `users`.
-        steps: of the training.
+        most: the largest number of examples of one user in a step; if the user has more, a uniform
+            choice.
+        rate: sampling rate of each user; exact, in (0, 1].
+        records: equal to `users`.
+        steps: number of steps of the training.
         seed: 32 secret bytes.
 
-    Guarantee: exact, under either relation, where neighbours differ by one user; the noise
-        multiplier is over the norm that each *example's* gradient is clipped to.
+    Guarantee: exact, under either relation, where neighbours differ by one user. The noise
+        multiplier is relative to the clipping norm of each *example's* gradient.
     Error: a step's law is off by less than 2^-128 in total variation.
-    Source: `neyman.accounting.dp_sgd`; a user is a record whose gradient is the sum.
+    Source: `neyman.accounting.dp_sgd`; a user is a record whose gradient is the sum over their
+        examples.
 
     >>> sampler = UserBatches(users=10_000, most=8, rate="1/100", steps=500)
     >>> f"{sampler.guarantee(noise_multiplier=8).epsilon(1e-5):.4f}"
@@ -57,10 +59,10 @@ class UserBatches(Sampler):
     rate: Fraction
 
     def __post_init__(self) -> None:
-        """Refuse what is no training.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: as `Sampler`, or if a number or the rate is outside.
+            InvalidParameter: as `Sampler`, or if a number or the rate is out of range.
         """
         object.__setattr__(self, "records", whole("users", self.users, 1, 2**32))
         object.__setattr__(self, "users", self.records)
@@ -77,10 +79,10 @@ class UserBatches(Sampler):
         """Return the batches of examples.
 
         Args:
-            user: of each example, by index from 0, shape (examples,); sensitive.
+            user: index of the user of each example, from 0, shape (examples,); sensitive.
 
         Raises:
-            InvalidParameter: if these are no indices of users.
+            InvalidParameter: if these are not indices of users.
         """
         given = np.asarray(user)
         if given.ndim != 1 or given.dtype.kind not in "iu" or (given.size and given.min() < 0):
@@ -110,8 +112,8 @@ class Examples(Batches):
 
     Attributes:
         users: the sampler of users.
-        by_user: the examples, user after user; sensitive.
-        starts: where each user's examples begin in it; sensitive.
+        by_user: indices of the examples, sorted by user; sensitive.
+        starts: the position in `by_user` where each user's examples begin; sensitive.
     """
 
     users: UserBatches

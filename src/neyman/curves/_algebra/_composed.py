@@ -98,7 +98,7 @@ def _normal_form(factors: Sequence[tuple[Pair, int]]) -> Pair:
         parts.extend((part, times * count) for part, times in inner)
     few = gathered(parts)
     if len(few) + len(longest) > 1 and any(pair.neighbors for pair, _ in few):
-        check_relation([pair for pair, _ in (*few, *longest)], "compose", "composed")
+        check_relation([pair for pair, _ in (*few, *longest)], "composed")
     merged = folded(put_in(longest, few), few)
     if not merged:
         return erased(IdentityPair(), failures, lost)

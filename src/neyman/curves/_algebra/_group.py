@@ -344,7 +344,7 @@ def _size(size: int) -> int:
         count = 0
     if count < 1 or isinstance(size, bool):
         raise InvalidParameter(
-            f"size={size!r} was found; a group is a whole number of records, at least 1"
+            f"size must be an int of at least 1; got {size!r}. Write the number of records"
         )
     return count
 

@@ -58,7 +58,7 @@ def joined(build: "type[ExtremePair]", parts: tuple[Pair, ...]) -> Pair:
     for part in parts:
         inner = part.parts if isinstance(part, build) else (part,)
         found.update(dict.fromkeys(inner))
-    check_relation(tuple(found), "join", "joined")
+    check_relation(tuple(found), "joined")
     return next(iter(found)) if len(found) == 1 else build(tuple(sorted(found, key=_order)))
 
 
@@ -68,7 +68,7 @@ def mixed(shares: tuple[Fraction, ...], parts: tuple[Pair, ...]) -> Pair:
     total: dict[Pair, Fraction] = {}
     for share, part in zip(shares, parts, strict=True):
         total[part] = total.get(part, Fraction(0)) + share
-    check_relation(tuple(total), "join", "joined")
+    check_relation(tuple(total), "joined")
     if len(total) == 1:
         return next(iter(total))
     found = sorted(total.items(), key=lambda item: _order(item[0]))

@@ -45,8 +45,8 @@ def compose(*guarantees: TradeOff) -> TradeOff:
     for guarantee in guarantees:
         if not isinstance(guarantee, TradeOff):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidParameter(
-                f"a {type(guarantee).__name__} was to be composed; write guarantees, "
-                "compose(*phases) for a list of them"
+                "what is composed must be guarantees; got an object of type "
+                f"{type(guarantee).__name__}. Write compose(f, g), or compose(*phases) for a list"
             )
     remove = composed([(f.remove, 1) for f in guarantees])
     if all(f.remove is f.add for f in guarantees):
@@ -160,8 +160,8 @@ def mixture(weights: Sequence[Real], curves: Sequence[TradeOff]) -> TradeOff:
     whole = shares(given)
     if len(given) != len(curves) or whole is None or min(given) <= 0:
         raise InvalidParameter(
-            f"weights {[text(w) for w in given]} were given for {len(curves)} curves; write one "
-            "positive weight for each, with the sum 1"
+            f"weights must be {len(curves)} positive numbers with the sum 1; got "
+            f"{[text(w) for w in given]}. Write one for each curve"
         )
     kept, missing = whole
     return TradeOff(

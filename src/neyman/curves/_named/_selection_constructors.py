@@ -46,7 +46,9 @@ def bounded_range(eta: Real, *, times: int = 1) -> TradeOff:
     if value < 0:
         raise InvalidParameter(f"eta={text(value)} is negative; write a number of at least 0")
     if type(times) is not int or times < 1:
-        raise InvalidParameter(f"times={times!r} was given; write an int of at least 1")
+        raise InvalidParameter(
+            f"times must be an int of at least 1; got {times!r}. Write the number of selections"
+        )
     if not value:
         return identity()
     pair = LogisticPair(value)

@@ -48,9 +48,9 @@ class _Allocated(Pair):
             _LEAST_NOISE <= self.noise_multiplier <= _MOST_NOISE and 2 <= self.steps <= _MOST_STEPS
         ):
             raise InvalidParameter(
-                f"noise_multiplier={text(self.noise_multiplier)} and {self.steps} steps were "
-                f"given; write a noise multiplier in [{float(_LEAST_NOISE):g}, {_MOST_NOISE}] and "
-                f"steps in [2, {_MOST_STEPS}]"
+                f"noise_multiplier must be in [{float(_LEAST_NOISE):g}, {_MOST_NOISE}] and steps "
+                f"in [2, {_MOST_STEPS}]; got {text(self.noise_multiplier)} and {self.steps}. Write "
+                "both within these ranges"
             )
 
     def means(self) -> tuple[LognormalMean, LognormalMean]:

@@ -33,7 +33,7 @@ _P = ParamSpec("_P")
 def between(bound: Pair, attained: Pair) -> Pair:
     """Return a pair in between, in its one normal form: where both are one pair, that one."""
     bound, attained = ends_of(bound)[0], ends_of(attained)[1]
-    check_relation((bound, attained), "join", "joined")
+    check_relation((bound, attained), "joined")
     return bound if bound == attained else BetweenPair(bound, attained)
 
 

@@ -60,7 +60,7 @@ def chained(links: Sequence[tuple[Pair, int]]) -> Pair:
                     found[-1] = (part, found[-1][1] + many)
                 else:
                     found.append((part, many))
-    check_relation((pair for pair, _ in found), "chain", "chained")
+    check_relation((pair for pair, _ in found), "chained")
     if not found:
         return IdentityPair()
     if len(found) > 1 or found[0][1] > 1:

@@ -62,7 +62,7 @@ class ClonesPair(Pair):
         check_epsilon(self.epsilon0)
         if not 2 <= self.reports <= 10**6:
             raise InvalidParameter(
-                f"n={self.reports} reports were given; write a number in [2, 10^6]"
+                f"n must be in [2, 10^6]; got {self.reports}. Write the number of reports"
             )
 
     def __str__(self) -> str:

@@ -195,8 +195,8 @@ def density_pair(
         )
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InvalidParameter(
-            f"densities on [{low!r}, {high!r}] were asked; write a finite interval that holds "
-            "all but a negligible mass of both"
+            f"low and high must be finite, with low < high; got {low!r} and {high!r}. Write an "
+            "interval that has all but a negligible mass of both laws"
         )
     cells, before = _FEWEST, np.full(2, np.nan)
     while True:

@@ -281,7 +281,8 @@ def _log(value: Fraction) -> float:
 def _check_sensitivity(sensitivity: object) -> None:
     if type(sensitivity) is not int or not 1 <= sensitivity <= _MOST_ATOMS:
         raise InvalidParameter(
-            f"sensitivity={sensitivity!r} was given; write an int from 1 to {_MOST_ATOMS}"
+            f"sensitivity must be an int from 1 to {_MOST_ATOMS}; got {sensitivity!r}. "
+            "Write such as 1"
         )
 
 

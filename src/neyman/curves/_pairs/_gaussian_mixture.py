@@ -138,15 +138,16 @@ class GaussianMixturePair(Pair):
         """Refuse what no double can stand for."""
         if max(len(self.p), len(self.q)) > _MOST_MEANS:
             raise InvalidParameter(
-                f"{max(len(self.p), len(self.q))} different means were given, and a mixture takes "
-                f"{_MOST_MEANS}; move the weight of some outwards, to a mean with more loss"
+                f"a mixture must have at most {_MOST_MEANS} different means; got "
+                f"{max(len(self.p), len(self.q))}. Write fewer: move the weight of some outwards, "
+                "to a mean with more loss"
             )
         for mean, weight in (*self.p, *self.q):
             ordinary(weight, "a weight")
             if mean and not _LEAST**2 <= mean**2 / self.variance <= _MOST**2:
                 raise InvalidParameter(
-                    f"a mean of {text(mean)} against a variance of {text(self.variance)} was "
-                    "given; write means within [2^-100, 2^30] standard deviations"
+                    "means must be 0 or within [2^-100, 2^30] standard deviations; got "
+                    f"{text(mean)} with a variance of {text(self.variance)}. Write such a mean"
                 )
 
     def __str__(self) -> str:

@@ -54,9 +54,9 @@ class StaircasePair(LatticePair):
             1 <= self.width <= self.period <= _LARGEST and 1 <= self.sensitivity <= self.period
         ):
             raise InvalidParameter(
-                f"a staircase of period={self.period!r}, width={self.width!r} and "
-                f"sensitivity={self.sensitivity!r} was asked for; write ints with 1 <= width <= "
-                "period <= 2^40 and 1 <= sensitivity <= period"
+                "a staircase must have ints with 1 <= width <= period <= 2^40 and 1 <= sensitivity "
+                f"<= period; got period={self.period!r}, width={self.width!r} and "
+                f"sensitivity={self.sensitivity!r}. Write such ints"
             )
 
     def __str__(self) -> str:

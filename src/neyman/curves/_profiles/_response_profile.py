@@ -56,7 +56,7 @@ class ResponseProfile:
         check_epsilon(self.epsilon0)
         if not 2 <= self.times <= _MOST:
             raise InvalidParameter(
-                f"{self.times} answers were asked; write a number from 2 to 2^50"
+                f"times must be from 2 to 2^50; got {self.times}. Write the number of answers"
             )
 
     @property

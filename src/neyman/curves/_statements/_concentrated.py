@@ -41,8 +41,8 @@ class Subgaussian:
         at = np.asarray(t, dtype=np.float64)
         if not np.all(at >= 0):
             raise InvalidParameter(
-                f"t={t!r} was asked, and a subgaussian tail is bounded on its own side of the "
-                "mean; write t of at least 0"
+                f"t must be at least 0; got {t!r}. Write the distance from the mean, on the side "
+                "that the bound covers"
             )
         bound = np.minimum(exp(-(Interval.decimal(at).squared() / 2)).upper, 1.0)
         return float(bound) if np.ndim(bound) == 0 else bound

@@ -57,8 +57,8 @@ class RdpPair(RealLinePair):
             within_reach(divergence, "divergence")
         if not self.points or self.points[-1][0] < 1:
             raise InvalidParameter(
-                "an rdp guarantee without an order of at least 1 was given, which bounds no "
-                "privacy loss; add one, such as (2, 0.1)"
+                "points must have an order of at least 1, because smaller orders do not bound the "
+                "privacy loss; got none. Write one, such as (2, 0.1)"
             )
         if self.points != _canonical(self.points):
             raise InvalidParameter(

@@ -113,7 +113,7 @@ def rdp(points: Iterable[tuple[Real, Real]]) -> TradeOff:
         pairs = [(order, bound) for order, bound in points]
     except (TypeError, ValueError):
         raise InvalidParameter(
-            f"points={reprlib.repr(points)} was given; write pairs of an order and a bound, such "
+            f"points must be pairs of an order and a bound; got {reprlib.repr(points)}. Write such "
             "as [(2, 0.1), (8, 0.5)], or table.items() of a dict"
         ) from None
     read = [(exact(order, "order"), exact_size(bound, "divergence")) for order, bound in pairs]

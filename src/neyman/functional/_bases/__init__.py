@@ -1,1 +1,1 @@
-"""Domains, and what functions on them are expanded in: integer features with checked norms."""
+"""Domains, and bases of functions on them: integer features with checked norms."""

@@ -1,4 +1,4 @@
-"""What is expanded in waves: public nodes and integers, and how the noisy ones are answered."""
+"""The abstract basis: public nodes, integer features, and columns for the noisy integers."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ __all__ = ["AbstractBasis", "CoefficientReading"]
 
 
 class AbstractBasis(ABC):
-    """Public nodes, the integers that a record at each of them adds, and how far that can move.
+    """Public nodes, the integers that a record at each node adds, and their sensitivity.
 
     Attributes:
         statistic: the name of the question.
-        rules: of how integers come from counts; raised whenever those of an unchanged question
-            change.
+        rules: the version of the map from counts to integers; it increases when the integers of an
+            unchanged question change.
     """
 
     __slots__ = ()
@@ -28,42 +28,43 @@ class AbstractBasis(ABC):
     @property
     @abstractmethod
     def axes(self) -> tuple[Nodes, ...]:
-        """The nodes of each coordinate of a record."""
+        """The nodes for each coordinate of a record."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many integers are released."""
+        """The number of released integers."""
 
     @abstractmethod
     def sums(self, counts: IntArray) -> IntArray:
-        """Return the exact integers, shape (groups, size), of the numbers of records at all nodes.
+        """Return the exact integers, shape (groups, size), from the counts at the nodes.
 
         Args:
-            counts: shape (groups, places), the last axis running fastest, as
-                `neyman.nodes.histogram` gives them; without groups both are of one axis.
+            counts: records at each place, shape (groups, places), with the last axis fastest, as
+                `neyman.nodes.histogram` gives them. Without groups, counts and answer have one
+                axis.
         """
 
     @abstractmethod
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
-        """Return how far one record moves the sums; a record is at one node, or at none."""
+        """Return the sensitivity of the sums; a record is at one node, or at none."""
 
     @property
     @abstractmethod
     def label_names(self) -> tuple[str, ...]:
-        """What the columns of `labels` are called."""
+        """The names of the columns of `labels`."""
 
     @abstractmethod
     def labels(self) -> Columns:
-        """Return what each integer is, as columns."""
+        """Return columns that say what each integer is."""
 
     @abstractmethod
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
 
 
 class Labelled(Protocol):
-    """What integers are coefficients of."""
+    """A basis whose integers have labels."""
 
     @property
     def size(self) -> int: ...
@@ -75,18 +76,18 @@ class Labelled(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class CoefficientReading:
-    """The noisy integers as they are, each by what it is a coefficient of, group by group."""
+    """The columns of a release of coefficients: labels and noisy integers, group by group."""
 
     basis: Labelled
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What its columns are called."""
+        """The names of its columns."""
         return *self.basis.label_names, "coefficient", "stddev", "lower", "upper"
 
     @property
     def rows(self) -> int:
-        """One for each integer of a group."""
+        """The number of rows of a group: one for each integer."""
         return self.basis.size
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:

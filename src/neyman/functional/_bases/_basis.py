@@ -1,4 +1,4 @@
-"""The kernel as a finite sum of waves, and how the budget is divided among them."""
+"""The kernel as a finite sum of waves, and the division of the budget between them."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -51,19 +51,20 @@ class Basis(WaveBasis, AbstractBasis):
         K_J(x) = (1/L) (1 + 2 sum_{j=1}^J lambda_j cos w_j x),   w_j = 2 pi j / L,
         lambda_j = exp(-(h w_j)^2 / 2),   J the first with lambda_J < 1e-8
 
-    The estimator *is* this kernel: nothing about privacy rests on how near it is to a Gaussian
-    (within 1e-7 of its peak). A value counts at the nearest of M public nodes, at most h/16 apart.
-    Of h below T / 1024 fewer waves are kept, J the first with lambda_J < 0.01, on a shorter circle
-    (`lattice_of`) with nodes h/8 apart, and the budget is divided as for h/2.
+    The estimator *is* this kernel. It is within 1e-7 (of its peak) of a Gaussian, but privacy does
+    not depend on that. A value counts at the nearest of M public nodes, at most h/16 apart. For h
+    below T / 1024 there are fewer waves (J is the first with lambda_J < 0.01) on a shorter circle
+    (`lattice_of`), with nodes h/8 apart; the budget is divided as for h/2.
 
-    The column of a node x holds, for each j, the integers nearest to 2^24 r_j cos w_j x and
-    2^24 r_j sin w_j x, with r_0^2 + ... + r_J^2 = 1 and r_j^2 proportional to m_j lambda_j q_j
-    (m_0 = 1, m_j = 2, q the target's weights): so each column has squared norm 2^48, nearly.
+    The column of a node x has, for each j, the integers nearest to 2^24 r_j cos w_j x and 2^24 r_j
+    sin w_j x, with r_0^2 + ... + r_J^2 = 1 and r_j^2 proportional to m_j lambda_j q_j (m_0 = 1, m_j
+    = 2, q the target's weights): so each column has a squared norm near 2^48.
 
     Attributes:
-        domain: where values lie.
-        bandwidth: h, the standard deviation of the kernel, exact; the least that can be read.
-        target: what errors at each frequency weigh.
+        domain: the domain of the values.
+        bandwidth: h, the standard deviation of the kernel, exact; the smallest bandwidth available
+            after the release.
+        target: the weight of errors at each frequency.
         counted: whether j = 0, the number of records, is released.
     """
 
@@ -76,11 +77,11 @@ class Basis(WaveBasis, AbstractBasis):
     counted: bool
 
     def __post_init__(self) -> None:
-        """Refuse a bandwidth that the domain cannot carry.
+        """Check the bandwidth against the domain.
 
         Raises:
-            InvalidParameter: if it is below an 8000th of the length or above the largest, or one
-                of the rest is of another class.
+            InvalidParameter: if the bandwidth is below an 8000th of the length or above the
+                largest, or another field has a wrong class.
         """
         check_type(
             "domain", self.domain, Side, 'Interval(lower, upper, outside="clip") or Circle(period)'
@@ -100,16 +101,16 @@ class Basis(WaveBasis, AbstractBasis):
 
     @property
     def inside(self) -> "Basis":
-        """The same without what is outside: values there count for nothing."""
+        """The same basis where values outside count for nothing."""
         inner = self.domain.inner
         return self if inner == self.domain else replace(self, domain=inner)
 
     @property
     @override
     def outside(self) -> int:
-        """What the integer of those outside counts for one; 0 if they are not counted apart.
+        """The integer of one record outside the domain; 0 if such records are not counted.
 
-        A little less than the longest column of a value inside, so that they need no more noise.
+        It is slightly below the longest column of a value inside, so it needs no more noise.
         """
         return 0 if self.inside is self else (1 << BITS) - (1 << _SPARED)
 
@@ -135,7 +136,7 @@ class Basis(WaveBasis, AbstractBasis):
 
     @property
     def fine(self) -> bool:
-        """Whether there are more than 1024 bandwidths."""
+        """Whether the domain is longer than 1024 bandwidths."""
         return self.bandwidth < FINE * self.domain.length
 
     @property
@@ -152,17 +153,17 @@ class Basis(WaveBasis, AbstractBasis):
 
     @property
     def circle_nodes(self) -> int:
-        """M, a power of two: nodes on the whole circle."""
+        """M, the number of nodes on the whole circle, a power of two."""
         return self.lattice.nodes
 
     @property
     def nodes(self) -> int:
-        """How many of them lie in the domain; they are the first."""
+        """The number of nodes in the domain; they are the first of the circle."""
         return self.lattice.steps + (not self.domain.closed)
 
     @property
     def amplitudes(self) -> Array:
-        """The scale of the features of j = 0 ... J, shape (J + 1,); 0 at 0 if not released."""
+        """The scale of the features of j = 0 ... J, shape (J + 1,); 0 at j = 0 if not released."""
         j, h = self.highest, float(self.bandwidth / (2 if self.fine else 1))
         squares = 2 * multipliers(self.period, j, h)
         squares[0] = 1.0 if self.counted else 0.0
@@ -180,7 +181,7 @@ class Basis(WaveBasis, AbstractBasis):
         return (domain.places(step, self.nodes),)
 
     def transform(self, integers: Array) -> ComplexArray:
-        """Return the sums over records of exp(-i w_j x), noise included; 0 at 0 if not released."""
+        """Return the sums over records of exp(-i w_j x), with noise; 0 at j = 0 if not released."""
         j, amplitudes = self.highest, self.amplitudes
         found = np.zeros(j + 1, np.complex128)
         waves = integers[self.counted :]
@@ -199,11 +200,11 @@ class Basis(WaveBasis, AbstractBasis):
 
     @override
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
-        """Return how far one record moves the integers.
+        """Return the sensitivity of the integers to one record.
 
-        A record is inside, or in one of the three counts outside: what it moves there is no farther
-        than the longest column b. Under replace_one it can go from one to the other: the root of
-        the sum of both squares.
+        A record is inside, or in one of the three counts outside, which it moves by at most the
+        longest column b. Under replace_one it can go from one to the other, which adds both
+        squares.
         """
         found = feature_sensitivity(self.inside, neighbors)
         if (b := self.outside) == 0:
@@ -232,7 +233,7 @@ class Basis(WaveBasis, AbstractBasis):
 
     @property
     def count_feature(self) -> int:
-        """Of the count, at every node; 0 if that is not released."""
+        """The feature of the count, equal at every node; 0 if the count is not released."""
         return round(self.amplitudes[0])
 
     def eighths(self) -> Iterator[tuple[slice, Array, Array]]:
@@ -261,11 +262,11 @@ class Basis(WaveBasis, AbstractBasis):
 
     @classmethod
     def of_record(cls, record: Mapping[str, object]) -> "Basis":
-        """Rebuild a basis from what `record` returned.
+        """Return the basis that `record` wrote.
 
         Raises:
-            InvalidParameter: if what it describes is refused.
-            KeyError, TypeError, ValueError: if it is no such record.
+            InvalidParameter: if the fields are not valid.
+            KeyError, TypeError, ValueError: if the record is malformed.
         """
         found = cls(
             side_of(cast("Mapping[str, object]", record["domain"])),

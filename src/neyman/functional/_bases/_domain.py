@@ -1,4 +1,4 @@
-"""Where values lie, declared without looking at them: lines, circles, and boxes of them."""
+"""Domains: lines, circles and boxes, declared without looking at the values."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Literal, TypeAlias, cast, final, get_args
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import check_type, given, whole
+from neyman.arguments import check_type, got, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._arguments import number, numbers
 from neyman.functional._bases._scale import (
@@ -40,9 +40,9 @@ _MOST_POINTS: Final = 1 << 26
 
 
 class Domain(ABC):
-    """Where values lie: on a line, on a circle, in a box of such sides.
+    """The domain of values: a line, a circle, or a box of such sides.
 
-    Every double is either at a place of the domain or at none: no value raises an error.
+    Every double is either at a place of the domain or at none, so no value raises an error.
     """
 
     __slots__ = ()
@@ -52,11 +52,11 @@ class Domain(ABC):
     @property
     @abstractmethod
     def sides(self) -> "tuple[Side, ...]":
-        """One for each coordinate of a record."""
+        """The sides, one for each coordinate of a record."""
 
     @abstractmethod
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{k}={v!r}" for k, v in self.record().items() if k != "kind")
@@ -64,7 +64,7 @@ class Domain(ABC):
 
 
 class Side(Domain):
-    """A line or a circle, and the circle that it is bent to."""
+    """A line or a circle, and the circle on which its waves are defined."""
 
     __slots__ = ()
 
@@ -86,50 +86,50 @@ class Side(Domain):
     @property
     @abstractmethod
     def period(self) -> float:
-        """The length of the circle whose cosines are those of the domain."""
+        """The length of the circle of the cosines of the domain."""
 
     @property
     @abstractmethod
     def largest_bandwidth(self) -> Fraction:
-        """The bandwidth beyond which a kernel would meet its own tail."""
+        """The largest bandwidth; a larger kernel would overlap its own tail."""
 
     @property
     @abstractmethod
     def closed(self) -> bool:
-        """Whether the upper end is the lower end."""
+        """Whether the upper end equals the lower end."""
 
     @abstractmethod
     def offsets(self, points: Array) -> Array:
-        """Return distances of points of the domain from the lower end, in [0, length]."""
+        """Return the distances of points of the domain from the lower end, in [0, length]."""
 
     @abstractmethod
     def places(self, step: float, number: int) -> Nodes:
-        """Return the first `number` nodes at this step, and the rule for what is outside."""
+        """Return the first `number` nodes at this step, with the rule for values outside."""
 
     @property
     def inner(self) -> "Side":
-        """The same where values outside count for nothing, if they are counted apart."""
+        """The same side where values outside count for nothing."""
         return self
 
     @property
     def line(self) -> "Side":
-        """Where its nodes are equally spaced: itself, if it has no scale."""
+        """The line with equally spaced nodes: the side itself, if it has no scale."""
         return self
 
     def on_line(self, x: Array) -> Array:
-        """Return where points are on that line."""
+        """Return the positions of points on that line."""
         return x
 
     def off_line(self, u: Array) -> Array:
-        """Return the points at places of that line."""
+        """Return the points at positions on that line."""
         return u
 
     def slope(self, x: Array) -> Array:
-        """Return how much of the line there is at each point."""
+        """Return the derivative of the position on that line at each point."""
         return np.ones(np.shape(x))
 
     def located(self, points: npt.ArrayLike) -> Array:
-        """Return distances of public points from the lower end, in [0, length].
+        """Return the distances of public points from the lower end, in [0, length], checked.
 
         Raises:
             InvalidParameter: if a point is outside the domain.
@@ -144,10 +144,10 @@ class Side(Domain):
         return self.offsets(x)
 
     def grid(self, points: int) -> Array:
-        """Return equally spaced places over all of it; a circle's end is not repeated.
+        """Return equally spaced places over the whole side; the end of a circle is not repeated.
 
         Raises:
-            InvalidParameter: if fewer than two are asked for, or more than 2^26.
+            InvalidParameter: if the number is below 2 or above 2^26.
         """
         points = whole("points", points, 2, _MOST_POINTS)
         steps = np.arange(points) / (points if self.closed else points - 1)
@@ -158,20 +158,21 @@ class Side(Domain):
 @final
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Interval(Side):
-    """[lower, upper], followed by an empty stretch as long as itself, so that both ends are apart.
+    """The interval [lower, upper] of values.
 
-    Tails of kernels run into the empty stretch and do not come out on the other side. It costs
-    time and no noise: the noise at a point does not depend on the length of the circle.
+    On the circle of its waves, an empty stretch of the same length follows it, so the tails of
+    kernels at one end do not reach the other. That costs time but no noise, because the noise at a
+    point does not depend on the length of the circle.
 
     >>> Interval(-60, 180, outside="clip").length
     Fraction(240, 1)
 
     Attributes:
-        lower: lower end, exact.
-        upper: upper end, exact.
-        outside: what becomes of a value outside: "count" counts apart how many lie below, above and
-            at no place, of a density of one column; "clip" moves it to the nearer end, "drop" lets
-            it count for nothing. NaN counts for nothing under the last two.
+        lower: the lower end, exact, in the units of the values.
+        upper: the upper end, exact.
+        outside: the rule for a value outside. "count" counts separately the values below, above and
+            at no place (for a density of one column). "clip" moves the value to the nearer end.
+            "drop" ignores it. Under "clip" and "drop", NaN is ignored.
     """
 
     kind: ClassVar[str] = "interval"
@@ -181,26 +182,26 @@ class Interval(Side):
     outside: Outside
 
     def __init__(self, lower: Real, upper: Real, *, outside: Outside) -> None:
-        """Take numbers, a float meaning the decimal that it prints as.
+        """Take numbers; a float counts as the decimal that it prints as.
 
         Raises:
-            InvalidParameter: if an end is not finite, the ends are reversed or too near to each
-                other for doubles, or `outside` is another word.
+            InvalidParameter: if an end is not finite, the ends are reversed or too close for
+                doubles, or `outside` is another word.
         """
         object.__setattr__(self, "lower", exact(lower, "lower"))
         object.__setattr__(self, "upper", exact(upper, "upper"))
         object.__setattr__(self, "outside", outside)
         if self.lower >= self.upper:
             raise InvalidParameter(
-                f"lower={text(self.lower)} is not below upper={text(self.upper)}; "
-                "write Interval(lower, upper, ...) with lower < upper"
+                f"lower must be below upper; got {text(self.lower)} and {text(self.upper)}. Write "
+                "Interval(lower, upper, ...) with lower < upper"
             )
         _check_doubles(self.length, max(abs(self.lower), abs(self.upper)))
         if type(outside) is not str or outside not in get_args(Outside):
             raise InvalidParameter(
-                f"outside must say what becomes of values outside; {given('outside', outside)}; "
-                'write "count" (count them apart), "clip" (move them to the nearer end) or "drop" '
-                "(leave them out). They are never refused: an error would show that one is there"
+                f"outside must be the rule for values outside; got {got(outside)}. Write "
+                '"count" (count them apart), "clip" (move them to the nearer end) or "drop" (leave '
+                "them out). No value is refused, because an error would show that it is there"
             )
 
     @property
@@ -215,12 +216,12 @@ class Interval(Side):
 
     @property
     def middle(self) -> float:
-        """Half way between the ends."""
+        """The midpoint."""
         return float((self.lower + self.upper) / 2)
 
     @property
     def half(self) -> float:
-        """Half the distance of the ends."""
+        """Half the length."""
         return float(self.length / 2)
 
     @property
@@ -273,12 +274,12 @@ class Interval(Side):
         {'kind': 'log'}
 
         Raises:
-            InvalidParameter: if it is none, or the interval is not on it.
+            InvalidParameter: if it is not a scale, or the scale does not cover the interval.
         """
         return ScaledInterval(self, scale)
 
     def whole(self, step: float, number: int) -> WholeNodes:
-        """Return the nodes of `places`, and three more of what is at none of them."""
+        """Return the nodes of `places`, and three for values below, above and at none of them."""
         return WholeNodes(
             start=self.start,
             end=float(self.upper),
@@ -301,15 +302,15 @@ class Interval(Side):
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class ScaledInterval(Side):
-    """An interval whose density is released on a scale: a line u = G(x).
+    """An interval whose density is released on a scale, a line u = G(x).
 
-    A kernel of one bandwidth there is narrow among small values and wide among large ones, so that
-    skew values with long tails are no harder than others. Everything that is read is in the units
-    of the values; bandwidths are on the line (of `Log()`, 0.1 is about 10 per cent).
+    A kernel of one bandwidth on the line is narrow among small values and wide among large ones, so
+    skewed values with long tails are no harder than others. All results are in the units of the
+    values; bandwidths are on the line (for `Log()`, 0.1 is about 10 per cent).
 
     Attributes:
         within: the interval of the values.
-        scale: G.
+        scale: the function G.
     """
 
     kind: ClassVar[str] = "scaled"
@@ -318,10 +319,10 @@ class ScaledInterval(Side):
     scale: Scale
 
     def __post_init__(self) -> None:
-        """Refuse what is no interval on a scale.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: if it is something else.
+            InvalidParameter: if a field has a wrong class.
         """
         check_type("within", self.within, Interval, 'Interval(lower, upper, outside="count")')
         check_type("scale", self.scale, Scale, "Log() or Asinh(unit)")
@@ -330,7 +331,7 @@ class ScaledInterval(Side):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The least and the largest value."""
+        """The smallest and the largest value."""
         return float(self.within.lower), float(self.within.upper)
 
     @property
@@ -414,7 +415,7 @@ class ScaledInterval(Side):
         )
 
     def whole(self, step: float, number: int) -> WholeScaledNodes:
-        """Return the nodes of `places`, and three more of what is at none of them."""
+        """Return the nodes of `places`, and three for values below, above and at none of them."""
         lower, upper = self.ends
         return WholeScaledNodes(
             start=self.start,
@@ -440,13 +441,13 @@ class ScaledInterval(Side):
 @final
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Circle(Side):
-    """Values that are the same if they differ by a period: hours of the day, angles.
+    """A circle: values that differ by a period are equal, such as hours of the day or angles.
 
     >>> Circle(24).offsets(np.array([25.0, -1.0]))
     array([ 1., 23.])
 
     Attributes:
-        around: the period, exact.
+        around: the period, exact, in the units of the values.
     """
 
     kind: ClassVar[str] = "circle"
@@ -454,7 +455,7 @@ class Circle(Side):
     around: Fraction
 
     def __init__(self, period: Real) -> None:
-        """Take a positive number, a float meaning the decimal that it prints as.
+        """Take a positive number; a float counts as the decimal that it prints as.
 
         Raises:
             InvalidParameter: if it is not positive and finite.
@@ -507,9 +508,9 @@ class Circle(Side):
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Box(Domain):
-    """Values of two or three coordinates: a map, hour of the day by delay, a point in space.
+    """A box: values with two or three coordinates, such as a map, or hour of the day by delay.
 
-    A row that is at no place of one of the sides is at no place of the box.
+    A row with a coordinate at no place of its side is at no place of the box.
 
     >>> len(Box(Circle(24), Interval(-60, 180, outside="clip")).sides)
     2
@@ -526,7 +527,7 @@ class Box(Domain):
         """Take two or three sides.
 
         Raises:
-            InvalidParameter: if there are more or fewer, or one is no side.
+            InvalidParameter: if there are more or fewer sides, or one is not a side.
         """
         if len(sides) not in (2, 3) or not all(isinstance(side, Side) for side in sides):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidParameter(
@@ -548,11 +549,11 @@ class Box(Domain):
 
 
 def side_of(record: Mapping[str, object]) -> Side:
-    """Rebuild a line or circle from what `record` returned.
+    """Return the line or circle that `record` wrote.
 
     Raises:
-        InvalidParameter: if it is of no known kind, or its numbers are unusable.
-        KeyError, TypeError, ValueError: if it is no such record.
+        InvalidParameter: if its kind is unknown, or its numbers are not valid.
+        KeyError, TypeError, ValueError: if the record is malformed.
     """
     if record["kind"] == Circle.kind:
         return Circle(number(record["period"]))
@@ -568,10 +569,10 @@ def side_of(record: Mapping[str, object]) -> Side:
 
 
 def check_side(domain: object) -> None:
-    """Refuse what is no line or circle, or has a scale.
+    """Check that a domain is a line or a circle without a scale.
 
     Raises:
-        InvalidParameter: if it is something else.
+        InvalidParameter: if it is not.
     """
     instead = 'Interval(lower, upper, outside="clip") or Circle(period)'
     check_type("domain", domain, Side, instead)
@@ -583,7 +584,7 @@ def check_side(domain: object) -> None:
 
 
 def _check_doubles(length: Fraction, largest: Fraction) -> None:
-    """Refuse a domain on which doubles are too coarse, or overflow."""
+    """Check that doubles are fine enough for a domain, and do not overflow."""
     if not Fraction(1, 10**100) <= length <= 10**100 or largest > length * 2**20:
         raise InvalidParameter(
             f"a domain of length {float(length):g} with numbers as large as {float(largest):g} is "

@@ -1,4 +1,4 @@
-"""Exact sums of integer features, and how far one record moves them."""
+"""Exact sums of integer features, and their sensitivity."""
 
 import math
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ _PIECE: Final = 1 << 22
 
 
 class Columns(Protocol):
-    """A matrix T of integers, one column for each public node: a `Basis`, or one made coarser."""
+    """A matrix T of integers with one column for each public node: a `Basis`, or a coarser one."""
 
     @property
     def size(self) -> int: ...
@@ -45,16 +45,16 @@ class Columns(Protocol):
     @property
     def amplitudes(self) -> Array: ...
     def products(self, numbers: Array) -> IntArray:
-        """Return T @ numbers, shape (nodes, columns), exactly where |T| @ |numbers| < 2^53."""
+        """Return T @ numbers, shape (nodes, columns); exact if |T| @ |numbers| < 2^53."""
         ...
 
     def norms(self) -> tuple[IntArray, int]:
-        """Return ||T_x||^2, exactly, at nodes among which is the largest, and T's largest entry."""
+        """Return ||T_x||^2 at nodes that include the largest, exactly, and T's largest entry."""
         ...
 
 
 class Blocks(Protocol):
-    """A matrix of integers, some rows of it at a time."""
+    """A matrix of integers that comes some rows at a time."""
 
     @property
     def size(self) -> int: ...
@@ -64,14 +64,14 @@ class Blocks(Protocol):
 
 
 def feature_sums(basis: Columns, counts: IntArray) -> IntArray:
-    """Return T @ counts, exactly, shape (size,); of several groups, shape (groups, size).
+    """Return T @ counts, exactly, shape (size,); for several groups, shape (groups, size).
 
     Counts are cut into the low 12 bits and the rest. With |T| <= 2^24, at most 2^16 nodes and
     2^36 records every partial sum of either product, in whatever order, is an integer below 2^53:
     2^24 (2^16 2^12) = 2^52 and 2^24 2^36 / 2^12 = 2^48. So products of doubles are exact.
 
     Args:
-        basis: gives T.
+        basis: the matrix T.
         counts: records at each node, shape (nodes,) or (groups, nodes), at most 2^36 in a group.
     """
     groups = counts.reshape(-1, basis.nodes)
@@ -83,16 +83,15 @@ def feature_sums(basis: Columns, counts: IntArray) -> IntArray:
 
 
 def whole_sums(basis: Columns, counts: IntArray) -> IntArray:
-    """Return T @ counts however many records there are, each sum clamped to [-2^62, 2^62].
+    """Return T @ counts for any number of records, each sum clamped to [-2^62, 2^62].
 
-    Clamping moves no sum further than it was moved, so the sensitivity holds; and the number of
-    records, which is private, decides on no error. Counts are cut into digits that `feature_sums`
-    takes.
+    Clamping does not increase a difference, so the sensitivity holds. The number of records is
+    private, so it must not cause an error. Counts are cut into digits for `feature_sums`.
 
     Args:
-        basis: gives T.
-        counts: records at each node, or sums over them, shape (nodes,); of several groups, shape
-            (groups, nodes), and their sums, shape (groups, size).
+        basis: the matrix T.
+        counts: records at each node, or sums over them, shape (nodes,); for several groups, shape
+            (groups, nodes), and the answer has shape (groups, size).
     """
     if counts.ndim == 1:
         return _some_sums(basis, counts)
@@ -116,22 +115,22 @@ def _some_sums(basis: Columns, counts: IntArray) -> IntArray:
 
 
 def clamped(counts: IntArray, times: int) -> IntArray:
-    """Return counts of which `times` add up to no more than 2^62; none moves further for it."""
+    """Return counts clamped so that `times` of them sum to at most 2^62; no difference grows."""
     return np.minimum(counts, CLAMP // times)
 
 
 def feature_sensitivity(basis: Columns, neighbors: Neighbors) -> Sensitivity:
-    """Return how far one record moves the sums; a record is at one node, or at none.
+    """Return the sensitivity of the sums; a record is at one node, or at none.
 
         add_remove    l2^2 = max_x ||T_x||^2, checked as integers over all nodes
         replace_one   l2^2 = the larger of that and of max_{x,y} ||T_x - T_y||^2, bounded by
                       (max_d sqrt(2 sum_j a_j^2 (1 - cos w_j d)) + sqrt(rows) (1 + 2^-20))^2
 
-    The second: before rounding the distance of two columns depends on their lag d alone, and
-    rounding moves each entry of the difference by at most 1, the error of its doubles, below
-    2^-20, included.
+    In the second case, the distance of two columns before rounding depends on their lag d only.
+    Rounding moves each entry of the difference by at most 1, including the error of its doubles,
+    which is below 2^-20.
 
-    Error: never too small. Exact for add_remove; relatively 1e-5 too large for replace_one.
+    Error: never too small. Exact for add_remove; too large by 1e-5 (relative) for replace_one.
     """
     norms, entry = basis.norms()
     squared = Fraction(int(norms.max()))
@@ -144,7 +143,7 @@ def feature_sensitivity(basis: Columns, neighbors: Neighbors) -> Sensitivity:
 
 
 def block_products(basis: Blocks, numbers: Array) -> IntArray:
-    """Return T @ numbers, as `Columns.products`, block by block."""
+    """Return T @ numbers block by block, as `Columns.products` does."""
     found = np.empty((basis.size, numbers.shape[1]), np.int64)
     for rows, features in basis.blocks():
         found[rows] = features @ numbers
@@ -167,8 +166,8 @@ def block_norms(basis: Blocks) -> tuple[IntArray, int]:
 def lag_products(basis: Columns) -> Interval:
     """Return sum_j a_j^2 cos(w_j d) at every lag d, before rounding.
 
-    Error: of a transform of length m, log2(m) 2^-50 of the sum of what is transformed (theory/
-        rounding.md, section 5); four times as much is allowed.
+    Error: for a transform of length m, log2(m) 2^-50 times the sum of its input
+        (theory/rounding.md, section 5); the bracket allows four times that.
     """
     squares = basis.amplitudes**2
     m = basis.circle_nodes

@@ -1,4 +1,4 @@
-"""The kernel of a density in two or three dimensions, as products of waves; and its margins."""
+"""The kernel of a density in two or three dimensions as products of waves, and its margins."""
 
 import math
 from collections.abc import Mapping
@@ -53,18 +53,18 @@ class FieldBasis(WaveBasis, AbstractBasis):
         w_jk = 2 pi j_k / L_k,  lambda_jk = exp(-(h_k w_jk)^2 / 2),  m_0 = 1, m_j = 2 beyond,
         over the j_1, ..., j_d >= 0 with lambda_j1 ... lambda_jd >= 1e-6
 
-    The estimator *is* this kernel: nothing about privacy rests on how near it is to a Gaussian. A
-    value counts at the nearest public node on each axis, at least 8 nodes a bandwidth in two
-    dimensions and 4 in three: that widens the kernel, in the mean, by 0.07 % and 0.3 %.
+    The estimator *is* this kernel; privacy does not depend on how near it is to a Gaussian. A value
+    counts at the nearest public node on each axis. There are at least 8 nodes per bandwidth in two
+    dimensions and 4 in three, which widens the kernel on average by 0.07 % and 0.3 %.
 
     Each j has the products of one cosine or sine for each axis with j_k > 0: 2^(that number) rows,
     all of the same amplitude a_j, a_j^2 proportional to prod_k m_jk lambda_jk times the target's
     weight, with sum a_j^2 = 2^48. The squares of those products add up to 1 at every x.
 
     Attributes:
-        sides: where values lie, one for each axis.
-        bandwidth: h_1, ..., h_d, exact; the least that can be read.
-        target: what errors at each frequency weigh.
+        sides: the domain, one side for each axis.
+        bandwidth: h_1, ..., h_d, exact; the smallest bandwidths available after the release.
+        target: the weight of errors at each frequency.
         counted: whether j = 0, the number of records, is released.
     """
 
@@ -78,11 +78,12 @@ class FieldBasis(WaveBasis, AbstractBasis):
     counted: bool
 
     def __post_init__(self) -> None:
-        """Refuse bandwidths that the sides cannot carry.
+        """Check the bandwidths against the sides.
 
         Raises:
-            InvalidParameter: if there are not as many, one is out of reach of its side, they ask
-                for too many nodes or integers, or the target is one of curves alone.
+            InvalidParameter: if their number differs from the number of sides, one is too large or
+                too small for its side, they need too many nodes or integers, or the target is for
+                curves only.
         """
         if len(self.bandwidth) != self.dimensions or self.dimensions not in (2, 3):
             raise InvalidParameter(
@@ -108,7 +109,7 @@ class FieldBasis(WaveBasis, AbstractBasis):
 
     @property
     def dimensions(self) -> int:
-        """How many sides."""
+        """The number of sides."""
         return len(self.sides)
 
     @property
@@ -132,12 +133,12 @@ class FieldBasis(WaveBasis, AbstractBasis):
 
     @property
     def kept(self) -> npt.NDArray[np.bool_]:
-        """Whether a wave is one of the kernel's, shape (J_1 + 1, ..., J_d + 1)."""
+        """Whether the kernel has each wave, shape (J_1 + 1, ..., J_d + 1)."""
         return np.asarray(self._scaled**2 <= -2 * math.log(_SMALLEST_MULTIPLIER))
 
     @property
     def parts(self) -> Array:
-        """How many products of cosines and sines a wave has."""
+        """The number of products of cosines and sines of each wave."""
         return parts_of(self.highest)
 
     @property
@@ -147,7 +148,7 @@ class FieldBasis(WaveBasis, AbstractBasis):
 
     @property
     def circle_nodes(self) -> tuple[int, ...]:
-        """Nodes on the whole circle of each side."""
+        """The number of nodes on the whole circle of each side."""
         return circle_nodes(self.sides, self.bandwidth)
 
     @property
@@ -165,7 +166,7 @@ class FieldBasis(WaveBasis, AbstractBasis):
 
     @property
     def lattice(self) -> IntArray:
-        """2^6 a_j as integers; 0 for what is not released."""
+        """2^6 a_j as integers; 0 for waves that are not released."""
         d = self.dimensions
         periods = [side.period for side in self.sides]
         squares = self.parts * product_multipliers(periods, self.highest, self.bandwidth)
@@ -216,11 +217,11 @@ class FieldBasis(WaveBasis, AbstractBasis):
 
     @classmethod
     def of_record(cls, record: Mapping[str, object]) -> "FieldBasis":
-        """Rebuild a basis from what `record` returned.
+        """Return the basis that `record` wrote.
 
         Raises:
-            InvalidParameter: if what it describes is refused.
-            KeyError, TypeError, ValueError: if it is no such record.
+            InvalidParameter: if the fields are not valid.
+            KeyError, TypeError, ValueError: if the record is malformed.
         """
         sides = cast("list[Mapping[str, object]]", record["sides"])
         return cls(
@@ -243,21 +244,21 @@ class FieldBasis(WaveBasis, AbstractBasis):
 @final
 @dataclass(frozen=True, slots=True)
 class Margin(WaveBasis):
-    """The waves of a density of several coordinates that vary along some of its axes alone.
+    """The waves of a density of several coordinates that vary along some axes only.
 
     Attributes:
-        of: what was released.
-        axes: one or two, in order.
+        of: the basis of the release.
+        axes: one or two axes, in order.
     """
 
     of: FieldBasis
     axes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Refuse axes that are not there.
+        """Check the axes.
 
         Raises:
-            ValueError: if there are no such axes, in order.
+            ValueError: if there are no such axes, or they are not in order.
         """
         there = range(self.of.dimensions)
         known = [*combinations(there, 1), *combinations(there, 2)]
@@ -284,11 +285,11 @@ class Margin(WaveBasis):
 
 
 def basis_of(record: Mapping[str, object]) -> WaveBasis:
-    """Rebuild what a density is read in from what its `record` returned.
+    """Return the basis of a density that `record` wrote.
 
     Raises:
-        InvalidParameter: if what it describes is refused.
-        KeyError, TypeError, ValueError: if it is no such record.
+        InvalidParameter: if the fields are not valid.
+        KeyError, TypeError, ValueError: if the record is malformed.
     """
     if "field" in record:
         whole = FieldBasis.of_record(cast("Mapping[str, object]", record["field"]))

@@ -1,4 +1,4 @@
-"""Sums of products of waves in fixed point, and how far one record moves them."""
+"""Sums of products of waves in fixed point, and their sensitivity."""
 
 import math
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ class AxisFeatures:
     Attributes:
         circle_nodes: M, a multiple of 8.
         highest: J.
-        nodes: of the domain, the first on the circle: all, or M / 2 + 1.
+        nodes: number of nodes of the domain, the first on the circle: all, or M / 2 + 1.
     """
 
     circle_nodes: int
@@ -66,15 +66,15 @@ class AxisFeatures:
 
     @property
     def squares(self) -> Array:
-        """cos^2 + sin^2 in units of 1, shape (J + 1, M / 8 + 1): at the others they are these."""
+        """cos^2 + sin^2 in units of 1, shape (J + 1, M / 8 + 1); other nodes have equal values."""
         cosine, sine = self.waves(self.circle_nodes // 8 + 1)
         return (cosine**2 + sine**2) * 2.0 ** (-2 * BITS)
 
     def products(self, numbers: IntArray, shift: int) -> IntArray:
         """Return floor((C X + 2^(shift - 1)) / 2^shift) exactly, shape (columns, rows).
 
-        What is at k and at M/2 - k is added for the cosines of even j and the sines of odd j,
-        which are the same at both, and subtracted for the others, which are opposite.
+        The cosines of even j and the sines of odd j are equal at k and M/2 - k, so their numbers
+        are added; the others are opposite, so theirs are subtracted.
         """
         quarter = self.circle_nodes // 4
         found = np.empty((numbers.shape[1], 2 * self.highest + 1), np.int64)
@@ -87,7 +87,7 @@ class AxisFeatures:
         return found
 
     def _reflected(self, numbers: IntArray) -> tuple[IntArray, IntArray]:
-        """Return numbers at nodes 0 ... M / 2, those at -k added to, or subtracted from, k."""
+        """Return numbers at nodes 0 ... M / 2: those at -k are added to, or subtracted from, k."""
         half = self.circle_nodes // 2
         if self.nodes == half + 1:
             return numbers, numbers
@@ -117,12 +117,12 @@ class FieldFeatures(Protocol):
 def field_sums(basis: FieldFeatures, counts: IntArray) -> IntArray:
     """Return V = round(A X / 2^26), X the sums of products of features in fixed point.
 
-    Exact for any number of records, clamped to [-2^62, 2^62]: the number, which is private, decides
-    on no error, and clamping moves no integer farther than it was moved.
+    The sums are exact for any number of records, and clamped to [-2^62, 2^62]. So the number of
+    records, which is private, causes no error, and clamping does not increase a difference.
 
     Args:
-        basis: gives features and A.
-        counts: records at each node, none negative.
+        basis: the features and A.
+        counts: records at each node, at least 0.
     """
     places = counts.reshape([axis.number for axis in basis.axes])
     amplitudes = spread(basis.lattice)
@@ -136,18 +136,18 @@ def field_sums(basis: FieldFeatures, counts: IntArray) -> IntArray:
 
 
 def field_sensitivity(basis: FieldFeatures, neighbors: Neighbors) -> Sensitivity:
-    """Return how far one record moves the sums; a record is at one node, or at none.
+    """Return the sensitivity of the sums; a record is at one node, or at none.
 
         add_remove    l2 <= max_x ||A C_x|| / 2^(20 (d-1) + 26) + (d - 1) ||A|| / 2^26 + sqrt(size)
         replace_one   l2 <= max_t sqrt(2 sum_j a_j^2 (1 - prod_k cos w_jk t_k))
                             + 2 ((1 + sqrt(2) e)^d - 1) sqrt(sum_j a_j^2)
                             + 2 (d - 1) ||A|| / 2^26 + sqrt(size),    e = 2^-21 (1 + 2^-20)
 
-    C_x: products of the integer features at node x, from sums of non-negative doubles. The first
-    term each is the move before any sum is rounded; then come, for replace_one, the rounding of
-    the features, that of the sums, and that of the integers (docs/theory/functions.md).
+    C_x has the products of the integer features at node x, from sums of non-negative doubles. The
+    first term of each line is the difference before rounding. The other terms are the rounding of
+    the features (for replace_one), of the sums and of the integers (docs/theory/functions.md).
 
-    Error: never too small; too large by about 3e-5 relatively for 3 10^4 integers.
+    Error: never too small; too large by about 3e-5 (relative) for 3 10^4 integers.
     """
     d = len(basis.axes)
     a = basis.lattice.astype(np.float64)
@@ -175,7 +175,7 @@ def field_sensitivity(basis: FieldFeatures, neighbors: Neighbors) -> Sensitivity
 def _longest(basis: FieldFeatures, squares: Array) -> float:
     """Return the largest squared norm of a column.
 
-    Error: relatively below the slack's, for every term is non-negative.
+    Error: relative error below the slack, because every term is non-negative.
     """
     return float(contracted(squares, (axis.squares for axis in axes_of(basis))).max())
 
@@ -199,7 +199,7 @@ def axes_of(basis: FieldFeatures) -> Iterator[AxisFeatures]:
 
 
 def _halves(numbers: IntArray) -> tuple[IntArray, IntArray]:
-    """Return numbers at k = 0 ... M / 4, those at M / 2 - k added, and subtracted."""
+    """Return numbers at k = 0 ... M / 4, with those at M / 2 - k added, and subtracted."""
     quarter = len(numbers) // 2
     near, far = numbers[: quarter + 1], numbers[:quarter:-1]
     added, subtracted = near.copy(), near.copy()

@@ -30,7 +30,7 @@ _HALF: Final = 1 << (BITS - 1)
 
 
 class Separable(Protocol):
-    """Integer features along one axis, at most 2^20 each: a matrix C."""
+    """A matrix C of integer features along one axis, at most 2^20 each."""
 
     def products(self, numbers: IntArray, shift: int) -> IntArray:
         """Return floor((C X + 2^(shift - 1)) / 2^shift) exactly, shape (columns, rows).
@@ -56,11 +56,11 @@ def separable_sums(features: Iterable[Separable], counts: IntArray) -> IntArray:
     one rounds once. With at most 2^36 records |X_k| < 2^57.
 
     Args:
-        features: of each axis.
+        features: the features of each axis.
         counts: records at each node, shape (nodes, ...), at most 2^36 together.
 
     Returns:
-        Shape (rows, ...), one for each axis.
+        The sums, shape (rows, ...) with one axis for each feature matrix.
     """
     sums, shift = counts, 0
     for axis, nodes in zip(features, counts.shape, strict=True):
@@ -71,7 +71,7 @@ def separable_sums(features: Iterable[Separable], counts: IntArray) -> IntArray:
 
 
 def long_sums(features: Iterable[Separable], counts: IntArray) -> npt.NDArray[np.object_]:
-    """Return what `separable_sums` returns, of however many records: in Python's integers, slow."""
+    """Return `separable_sums` for any number of records, in Python's integers; slow."""
     sums = counts.astype(np.object_) << BITS
     for axis in features:
         whole = axis.matrix.astype(np.int64).astype(np.object_)
@@ -83,8 +83,8 @@ def long_sums(features: Iterable[Separable], counts: IntArray) -> npt.NDArray[np
 def fixed_product(matrix: Array, numbers: IntArray, shift: int) -> IntArray:
     """Return floor((C X + 2^(shift - 1)) / 2^shift) exactly, shape (columns, rows).
 
-    X is cut into limbs of b bits, all but the highest without a sign: with n nodes every partial
-    sum, in whatever order, is an integer of at most n 2^20 2^b <= 2^53.
+    X is cut into limbs of b bits; only the highest limb has a sign. With n nodes, every partial sum
+    in any order is an integer of at most n 2^20 2^b <= 2^53.
 
     Args:
         matrix: C, integers of at most 2^20 as doubles, shape (rows, nodes), at most 2^13 nodes.
@@ -112,8 +112,8 @@ def _limbs(numbers: IntArray, width: int) -> Iterator[tuple[IntArray, int]]:
 def scaled(amplitudes: IntArray, sums: IntArray) -> IntArray:
     """Return floor((A X + 2^25) / 2^26) exactly, elementwise.
 
-    In units of 1: A has 6 bits after the point, X has 20. With A <= 2^30 and |X| < 2^57 both
-    halves of the product stay below 2^62.
+    A has 6 bits after the binary point, and X has 20. With A <= 2^30 and |X| < 2^57, both halves of
+    the product stay below 2^62.
     """
     shift = BITS + AMPLITUDE_BITS
     low = sums & ((1 << shift) - 1)

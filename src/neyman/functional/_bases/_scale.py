@@ -1,4 +1,4 @@
-"""Scales of an interval: lines on which its values are spread otherwise, and nodes on them."""
+"""Scales of an interval: lines on which its values are spread differently, and nodes on them."""
 
 import math
 from abc import ABC, abstractmethod
@@ -30,7 +30,7 @@ class Scale(ABC):
     @property
     @abstractmethod
     def words(self) -> str:
-        """G(x), written for people."""
+        """G(x) as text."""
 
     @abstractmethod
     def line(self, x: Array) -> Array:
@@ -38,7 +38,7 @@ class Scale(ABC):
 
     @abstractmethod
     def value(self, u: Array) -> Array:
-        """Return the x with G(x) = u, nearly."""
+        """Return the x with G(x) = u, up to rounding."""
 
     @abstractmethod
     def slope(self, x: Array) -> Array:
@@ -46,21 +46,21 @@ class Scale(ABC):
 
     @abstractmethod
     def check(self, lower: Fraction) -> None:
-        """Refuse an interval that is not on the scale.
+        """Check that the scale covers an interval.
 
         Raises:
-            InvalidParameter: if its lower end is not.
+            InvalidParameter: if its lower end is not on the scale.
         """
 
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
         return {"kind": self.kind}
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Log(Scale):
-    """G(x) = log x, of positive values: incomes, sizes, times, whatever is compared by factors."""
+    """The scale G(x) = log x of positive values, such as incomes, sizes and times."""
 
     kind: ClassVar[str] = "log"
 
@@ -93,10 +93,10 @@ class Log(Scale):
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Asinh(Scale):
-    """G(x) = asinh(x / unit): like x near 0, like the logarithm of |x| beyond the unit.
+    """The scale G(x) = asinh(x / unit): linear near 0, logarithmic beyond the unit.
 
     Attributes:
-        unit: where the one becomes the other, in the units of the values; public.
+        unit: the value where one becomes the other, in the units of the values; public.
     """
 
     kind: ClassVar[str] = "asinh"
@@ -132,7 +132,7 @@ class Asinh(Scale):
 
     @override
     def check(self, lower: Fraction) -> None:
-        """Every interval is on it."""
+        """Accept every interval."""
 
     @override
     def record(self) -> dict[str, object]:
@@ -140,11 +140,11 @@ class Asinh(Scale):
 
 
 def scale_of(record: Mapping[str, object]) -> Scale:
-    """Rebuild a scale from what `record` returned.
+    """Return the scale that `record` wrote.
 
     Raises:
-        InvalidParameter: if it is of no known kind.
-        KeyError, TypeError, ValueError: if it is no such record.
+        InvalidParameter: if its kind is unknown.
+        KeyError, TypeError, ValueError: if the record is malformed.
     """
     if record["kind"] == Log.kind:
         return Log()
@@ -155,15 +155,15 @@ def scale_of(record: Mapping[str, object]) -> Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaledNodes(Nodes):
-    """Nodes that are equally spaced on a scale; a value is found among public values by order.
+    """Nodes that are equally spaced on a scale; comparisons with public values locate a value.
 
-    The places half way between two nodes are made values once, and each value is compared with
-    them: no private value is transformed, so that none is rounded, and their order is kept.
+    The midpoints between nodes are transformed to values once, and each private value is compared
+    with them. So no private value is transformed or rounded, and their order is kept.
 
     Attributes:
-        lower: the least value inside.
-        upper: the largest.
-        scale: G; start, end and step are on its line.
+        lower: the smallest value inside.
+        upper: the largest value inside.
+        scale: the function G; start, end and step are on its line.
     """
 
     lower: float
@@ -199,14 +199,14 @@ class ScaledNodes(Nodes):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeScaledNodes(ScaledNodes):
-    """The same, and three more: of values below, of those above, and of all others."""
+    """The same nodes, and three more: for values below, above, and all others."""
 
     counted: ClassVar[bool] = True
 
 
 @lru_cache(maxsize=4)
 def _edges(nodes: ScaledNodes) -> Array:
-    """Return the least value of each node but the first."""
+    """Return the smallest value of each node except the first."""
     between = nodes.start + (np.arange(1, nodes.inside, dtype=np.float64) - 0.5) * nodes.step
     values = np.clip(nodes.scale.value(between), nodes.lower, nodes.upper)
     return np.maximum.accumulate(values)

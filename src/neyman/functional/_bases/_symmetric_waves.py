@@ -1,4 +1,4 @@
-"""Waves on a circle of M nodes, from those on an eighth of it: turned and reflected."""
+"""Waves on a circle of M nodes, by rotation and reflection of those on an eighth of it."""
 
 from collections.abc import Iterator
 from typing import Final, Protocol
@@ -18,7 +18,7 @@ _BLOCK: Final = 1 << 16
 class Eighths(Protocol):
     """Integer features of waves j = 1 ... J, cosine and sine of the same amplitude.
 
-    Its matrix T has, in this order, a row for the count, if released, the cosines, the sines.
+    The rows of its matrix T are the count (if it is released), the cosines, the sines.
     """
 
     @property
@@ -34,23 +34,23 @@ class Eighths(Protocol):
     @property
     def count_feature(self) -> int: ...
     def eighths(self) -> Iterator[tuple[slice, Array, Array]]:
-        """Yield (harmonics, cosines, sines), as `eighth_features`."""
+        """Yield (harmonics, cosines, sines), as `eighth_features` does."""
         ...
 
 
 def eighth_features(circle_nodes: int, amplitudes: Array) -> Iterator[tuple[slice, Array, Array]]:
     """Yield the integers nearest to a_j cos w_j x and a_j sin w_j x, as doubles.
 
-    The waves come from those of an eighth of the circle, so turning by a quarter and reflecting
-    change no digit: cos(w (M/4 - k)) is sin(w k), and cos(w (M/2 - k)) is -cos(w k).
+    The waves come from an eighth of the circle, so a quarter turn and a reflection change no digit:
+    cos(w (M/4 - k)) is sin(w k), and cos(w (M/2 - k)) is -cos(w k).
 
     Args:
         circle_nodes: M, a multiple of 8, a power of two.
         amplitudes: a_0 ... a_J.
 
     Yields:
-        (j, cosines, sines): a slice of the j, equal modulo 4, and arrays of shape (of j, M / 8 + 1)
-            that the next ones are written over.
+        (j, cosines, sines): a slice of the j that are equal modulo 4, and arrays of shape (number
+        of j, M / 8 + 1); the next step overwrites them.
     """
     m, last = circle_nodes, len(amplitudes)
     cosine = cosines(m)
@@ -74,7 +74,7 @@ def eighth_features(circle_nodes: int, amplitudes: Array) -> Iterator[tuple[slic
 
 
 def cosines(m: int) -> Array:
-    """Return cos(2 pi p / M) for p = 0 ... M - 1, the same digits in each eighth."""
+    """Return cos(2 pi p / M) for p = 0 ... M - 1, with equal digits in each eighth."""
     eighth = 2 * np.pi * (np.arange(m // 8 + 1) / m)
     quarter = np.concatenate([np.cos(eighth), np.sin(eighth[-2::-1])])
     half = np.concatenate([quarter, -quarter[-2::-1]])
@@ -84,8 +84,8 @@ def cosines(m: int) -> Array:
 def eighth_norms(basis: Eighths) -> tuple[IntArray, int]:
     """Return ||T_x||^2 at nodes 0 ... M / 8, exactly, and the largest entry of T.
 
-    All other nodes have the norm of one of these: turning by a quarter exchanges the cosine and
-    the sine of an odd j, and the signs of both.
+    Every other node has the norm of one of these, because a quarter turn exchanges the cosine and
+    the sine of an odd j, and their signs.
     """
     largest = basis.count_feature
     norms = np.full(basis.circle_nodes // 8 + 1, float(largest) ** 2)
@@ -101,7 +101,7 @@ def eighth_norms(basis: Eighths) -> tuple[IntArray, int]:
 
 
 def eighth_products(basis: Eighths, numbers: Array) -> IntArray:
-    """Return T @ numbers, exactly where |T| @ |numbers| is below 2^53.
+    """Return T @ numbers; exact if |T| @ |numbers| is below 2^53.
 
     At node q M/4 + k, with C and S the waves at k and t = j q a number of quarter turns,
 
@@ -112,7 +112,7 @@ def eighth_products(basis: Eighths, numbers: Array) -> IntArray:
     multiplied: P_q, D_q the sum and the difference of those at q M/4 + k and q M/4 - k.
 
     Args:
-        basis: gives T.
+        basis: the matrix T.
         numbers: integers as doubles, shape (nodes, columns).
     """
     found = np.empty((basis.size, numbers.shape[1]), np.int64)

@@ -1,4 +1,4 @@
-"""What the released function will be used for: how errors at each frequency are weighed."""
+"""Targets: the weights of errors at each frequency, by the later use of the function."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ __all__ = ["Cumulative", "Density", "Octaves", "Scales", "Target", "Weights", "t
 
 
 class Target(ABC):
-    """Public weights q_j of errors at frequencies j = 0, 1, ... of the circle.
+    """Public weights q_j of the errors at frequencies j = 0, 1, ... of the circle.
 
-    The budget is divided so that the noise has the least sum over j of (q_j error_j)^2 among all
-    noise of the same privacy that is independent between frequencies: features of frequency j
-    are scaled by r_j, r_j^2 proportional to lambda_j q_j (Cauchy and Schwarz).
+    The budget is divided to minimise the sum over j of (q_j error_j)^2, among all noise of the same
+    privacy that is independent between frequencies. So the features of frequency j are scaled by
+    r_j, with r_j^2 proportional to lambda_j q_j (Cauchy and Schwarz).
     """
 
     __slots__ = ()
@@ -31,22 +31,22 @@ class Target(ABC):
 
     @abstractmethod
     def weights(self, frequencies: Array, bandwidth: float) -> Array:
-        """Return q_0, q_1, ..., positive; their common scale means nothing.
+        """Return q_0, q_1, ..., positive, up to a common factor.
 
         Args:
             frequencies: w_j = 2 pi j / L for j = 0, 1, ...
-            bandwidth: h, that the release is made at.
+            bandwidth: h, the bandwidth of the release.
         """
 
     def radial(self, scaled: Array, dimensions: int) -> Array:  # noqa: ARG002
-        """Return weights of the waves of a box, which depend on |h w| alone.
+        """Return the weights of the waves of a box, which depend on |h w| only.
 
         Args:
             scaled: |h w|, the root of the sum of (h_k w_k)^2 over the axes; 0 for the count.
-            dimensions: d.
+            dimensions: d, the number of sides.
 
         Raises:
-            InvalidParameter: if the target is one of curves alone.
+            InvalidParameter: if the target is for curves only.
         """
         raise InvalidParameter(
             f"a target in {dimensions} dimensions must be Density() or Scales(); got "
@@ -54,19 +54,18 @@ class Target(ABC):
         )
 
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
         return {"kind": self.kind}
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Density(Target):
-    """The curve itself, every stretch of it alike: q_j = 1 from j = 1 on, and q_0 = 3^d.
+    """The target of the curve itself: q_j = 1 from j = 1 on, and q_0 = 3^d.
 
-    A wrong count n scales the curve: its relative error e adds e (1/L - f), in the mean square
-    over the circle e sqrt(L R - 1) / L, R the integral of f^2. L R is not known; at q_0 = 3 the
-    sum of both errors is within some per cent of the least for L R from 3 to 20, and the waves
-    lose little.
+    An error in the count n scales the curve. A relative error e adds e (1/L - f), with root mean
+    square e sqrt(L R - 1) / L over the circle, where R is the integral of f^2. L R is not known.
+    With q_0 = 3, the sum of both errors is within some per cent of the least for L R from 3 to 20.
     """
 
     kind: ClassVar[str] = "density"
@@ -83,11 +82,11 @@ class Density(Target):
 @final
 @dataclass(frozen=True, slots=True)
 class Cumulative(Target):
-    """Integrals of the curve, such as the distribution function: q_j = sqrt(2) / w_j.
+    """The target of integrals of the curve, such as the distribution function: q_j = sqrt(2) / w_j.
 
-    Integration divides the term of angular frequency w_j = 2 pi j / L by w_j, and fixing it at the
-    lower end adds a constant of the same size; the ramp of the term j = 0 has the root mean square
-    q_0 = L / sqrt(3).
+    Integration divides the term of angular frequency w_j = 2 pi j / L by w_j. The value 0 at the
+    lower end adds a constant of the same size. The term j = 0 is a ramp with root mean square q_0 =
+    L / sqrt(3).
     """
 
     kind: ClassVar[str] = "cumulative"
@@ -106,12 +105,13 @@ class Cumulative(Target):
 @final
 @dataclass(frozen=True, slots=True)
 class Scales(Target):
-    """The curve read with 1, 2, 4 or 8 times the bandwidth of the release, whichever is best.
+    """The target of the curve at 1, 2, 4 or 8 times the bandwidth of the release, together.
 
-    The noise has the mean of the covariances that are best at each of the four, so whichever is
-    read has at most twice the noise of a release made for it alone; measured on an interval:
+    The covariance of the noise is the mean of the four optimal ones. So at each of the four
+    bandwidths the noise is at most twice that of a release for this bandwidth alone. Measured on an
+    interval:
 
-        read with                    1      2      4      8      16 times the bandwidth
+        bandwidth, times h           1      2      4      8      16
         noise, times the least       1.4    1.1    1.1    1.3    1.8
         the same under Density()     1      1.2    1.7    2.4    3.4
 
@@ -135,14 +135,14 @@ class Scales(Target):
 @final
 @dataclass(frozen=True, slots=True)
 class Octaves(Target):
-    """`Scales` of another number: the curve read with 1, 2, 4, ..., 2^(number - 1) times h.
+    """`Scales` with another number: the curve at 1, 2, 4, ..., 2^(number - 1) times h.
 
-    The noise has the mean of the covariances that are best at each, so whichever is read has at
-    most that number times the variance of the noise of a release made for it alone. More than four
-    are for curves that may be nearly straight.
+    The covariance of the noise is the mean of the optimal ones. So at each bandwidth the variance
+    of the noise is at most `number` times that of a release for this bandwidth alone. Use more than
+    four for curves that may be nearly straight.
 
     Attributes:
-        number: how many scales, from 1 to 12.
+        number: number of bandwidths, from 1 to 12.
     """
 
     kind: ClassVar[str] = "octaves"
@@ -150,10 +150,10 @@ class Octaves(Target):
     number: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of scales.
+        """Check the number.
 
         Raises:
-            InvalidParameter: if it is no whole number from 1 to 12.
+            InvalidParameter: if it is not a whole number from 1 to 12.
         """
         _ = whole("number", self.number, 1, 12)
 
@@ -171,7 +171,7 @@ class Octaves(Target):
 
 
 def _shared(scaled: Array, dimensions: int, number: int) -> Array:
-    """Return the weights of so many scales, each twice the one before."""
+    """Return the weights for this number of scales, each twice the one before."""
     half = scaled**2 / 2
     with np.errstate(under="ignore"):
         each = (2**power for power in range(number))
@@ -181,7 +181,7 @@ def _shared(scaled: Array, dimensions: int, number: int) -> Array:
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Weights(Target):
-    """Weights of your own for the first frequencies; the last one holds for all beyond.
+    """Your own weights for the first frequencies; the last one applies to all higher ones.
 
     Attributes:
         first: q_0, q_1, ..., exact and positive.
@@ -195,7 +195,7 @@ class Weights(Target):
         """Take at least one number.
 
         Raises:
-            InvalidParameter: if there is none, or one is not positive, or the largest is more
+            InvalidParameter: if there is no number, one is not positive, or the largest is more
                 than 10^6 times the smallest.
         """
         given = tuple(exact(q, "a weight of first") for q in first)
@@ -220,11 +220,11 @@ class Weights(Target):
 
 
 def target_of(record: Mapping[str, object]) -> Target:
-    """Rebuild a target from what `record` returned.
+    """Return the target that `record` wrote.
 
     Raises:
-        InvalidParameter: if it is of no known kind.
-        KeyError, TypeError, ValueError: if it is no such record.
+        InvalidParameter: if its kind is unknown.
+        KeyError, TypeError, ValueError: if the record is malformed.
     """
     if record["kind"] == Weights.kind:
         return Weights(*(number(q) for q in cast("list[object]", record["first"])))

@@ -1,4 +1,4 @@
-"""The waves of a density on a circle or a torus, and how a release of them is read."""
+"""The waves of a density on a circle or a torus, and the order of a release's integers."""
 
 import math
 from abc import ABC, abstractmethod
@@ -41,14 +41,14 @@ _Number = TypeVar("_Number", bound=np.generic)
 
 
 class WaveBasis(ABC):
-    """What a density is released in, or what is left of that where coordinates are left out."""
+    """The basis of a density, or of its margin."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def bandwidths(self) -> tuple[Fraction, ...]:
-        """The least bandwidth of each side that can be read."""
+        """The smallest available bandwidth of each side."""
 
     @property
     @abstractmethod
@@ -57,21 +57,21 @@ class WaveBasis(ABC):
 
     @property
     def outside(self) -> int:
-        """What the integers of values outside count for one of them; 0 if there are none."""
+        """The integer of one record outside the domain; 0 if such records are not counted."""
         return 0
 
     @abstractmethod
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
 
 
 class Lattice(NamedTuple):
-    """The nodes of the circle that a side is bent to.
+    """The nodes on the circle of a side.
 
     Attributes:
         period: L, the length of the circle.
-        nodes: M, on all of it.
-        steps: how many of them long the domain is.
+        nodes: M, the number of nodes on the circle.
+        steps: the length of the domain, in steps between nodes.
     """
 
     period: Fraction
@@ -80,10 +80,10 @@ class Lattice(NamedTuple):
 
 
 def lattice_of(side: Side, bandwidth: Fraction) -> Lattice:
-    """Return the circle of a single side.
+    """Return the circle of one side.
 
-    An interval of length T is followed by an empty stretch: of its own length, or, of bandwidths
-    h below T / 1024, of about 96 h, so that there are half as many waves. M is a power of two.
+    An empty stretch follows an interval of length T. The stretch has the same length, or about 96 h
+    for bandwidths h below T / 1024, which halves the number of waves. M is a power of two.
     """
     length = side.length
     if bandwidth >= FINE * length:
@@ -100,17 +100,17 @@ def lattice_of(side: Side, bandwidth: Fraction) -> Lattice:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Waves:
-    """Products of cosines and sines of j = (j_1, ..., j_d) on a torus; of one side, on a circle.
+    """Products of cosines and sines of j = (j_1, ..., j_d) on a torus, or on a circle for one side.
 
-    The integers of a release belong to products, in this order: on each side the cosines of
-    j = 0 ... J, then the sines of j = 1 ... J, the last side running fastest; those of amplitude 0
-    are not released. j = 0 is the number of records.
+    The integers of a release are coefficients of these products, in this order: on each side the
+    cosines of j = 0 ... J, then the sines of j = 1 ... J, with the last side fastest. Products of
+    amplitude 0 are not released. j = 0 is the number of records.
 
     Attributes:
-        sides: where values lie, one for each coordinate.
-        bandwidths: h_1, ..., h_d, the least that can be read.
-        amplitudes: a_j, the scale of the features, shape (J_1 + 1, ..., J_d + 1); 0 for what is
-            not released.
+        sides: the domain, one side for each coordinate.
+        bandwidths: h_1, ..., h_d, the smallest available bandwidths.
+        amplitudes: a_j, the scale of the features, shape (J_1 + 1, ..., J_d + 1); 0 for waves that
+            are not released.
     """
 
     sides: tuple[Side, ...]
@@ -150,25 +150,25 @@ class Waves:
 
     @property
     def parts(self) -> Array:
-        """How many products each wave has."""
+        """The number of products of each wave."""
         return parts_of(self.highest)
 
     @property
     def size(self) -> int:
-        """How many integers are released."""
+        """The number of released integers."""
         return int(self.parts[self.amplitudes > 0].sum())
 
     @property
     def released(self) -> npt.NDArray[np.bool_]:
-        """Whether a product is, shape (2 J_1 + 1, ..., 2 J_d + 1)."""
+        """Whether each product is released, shape (2 J_1 + 1, ..., 2 J_d + 1)."""
         return np.asarray(spread(self.amplitudes) > 0)
 
     def multipliers(self, bandwidths: Sequence[Fraction | float]) -> Array:
-        """Return the product of lambda_jk of a kernel of these bandwidths, for each wave."""
+        """Return the product of lambda_jk for a kernel of these bandwidths, for each wave."""
         return product_multipliers(self.periods, self.highest, bandwidths)
 
     def along(self, axes: tuple[int, ...]) -> "Waves":
-        """Return those that vary along some of the axes alone."""
+        """Return the waves that vary along some axes only."""
         return Waves(
             tuple(self.sides[k] for k in axes),
             tuple(self.bandwidths[k] for k in axes),
@@ -176,7 +176,7 @@ class Waves:
         )
 
     def integers_along(self, axes: tuple[int, ...], integers: tuple[int, ...]) -> tuple[int, ...]:
-        """Return those of the integers whose waves vary along some of the axes alone."""
+        """Return the integers whose waves vary along some axes only."""
         released = self.released
         order = np.cumsum(released.ravel()).reshape(released.shape) - 1
         only = self._only(axes)
@@ -204,15 +204,15 @@ def product_multipliers(
 
 
 def parts_of(highest: Sequence[int]) -> Array:
-    """Return how many products each wave has: 2 for each side with j_k > 0."""
+    """Return the number of products of each wave: 2 for each side with j_k > 0."""
     return _outer(np.where(np.arange(j + 1) > 0, 2.0, 1.0) for j in highest)
 
 
 def spread(waves: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
-    """Return what belongs to each wave at each of its products.
+    """Return the value of each wave at each of its products.
 
     Args:
-        waves: shape (J_1 + 1, ..., J_d + 1).
+        waves: one value for each wave, shape (J_1 + 1, ..., J_d + 1).
 
     Returns:
         Shape (2 J_1 + 1, ..., 2 J_d + 1): on each axis cosines of j = 0 ... J, then sines.
@@ -237,7 +237,7 @@ def gathered(products: Array) -> Array:
 def circle_nodes(sides: Sequence[Side], bandwidths: Sequence[Fraction | float]) -> tuple[int, ...]:
     """Return even numbers of nodes on the circles of the sides, enough for these bandwidths.
 
-    Of one side a power of two, of several 2^a or 3 2^a.
+    For one side it is a power of two, for several sides 2^a or 3 2^a.
     """
     fewest, per_bandwidth = _NODES[len(sides)]
     found: list[int] = []
@@ -251,7 +251,7 @@ def circle_nodes(sides: Sequence[Side], bandwidths: Sequence[Fraction | float]) 
 
 
 def even_nodes(least: float) -> int:
-    """Return 2^a or 3 2^a, the smallest of them that is at least this."""
+    """Return the smallest number of the form 2^a or 3 2^a that is at least this."""
     power = 1 << math.ceil(math.log2(least))
     return power * 3 // 4 if power * 3 // 4 >= least else power
 

@@ -1,1 +1,1 @@
-"""Densities of one to three coordinates: the question, the release, and what is read of it."""
+"""Densities of one to three coordinates: questions, releases and estimates."""

@@ -1,4 +1,4 @@
-"""Bands that hold everywhere at once: of a curve by a formula, of several coordinates simulated."""
+"""Simultaneous bands: by a formula for curves, by simulation for several coordinates."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import given, whole
+from neyman.arguments import got, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._bases._fixed_point import contracted
 from neyman.functional._densities._circle import on_circle
@@ -38,14 +38,14 @@ _UNDERSMOOTHED: Final = 1.5
 
 
 class Band(NamedTuple):
-    """A released function between two others: of a curve at points of its domain, else on a grid.
+    """A released function with a lower and an upper function, on a grid of its domain.
 
     Attributes:
-        axes: places on each side; of a curve on the one.
-        estimate: the function there, one axis a side.
-        lower: the lower function.
-        upper: the upper function.
-        width: by how many standard deviations they are apart from the estimate, everywhere.
+        axes: places on each side; a curve has one side.
+        estimate: the function at the places, one axis for each side.
+        lower: the lower function, same shape.
+        upper: the upper function, same shape.
+        width: the distance of both from the estimate, in standard deviations, the same everywhere.
     """
 
     axes: tuple[Array, ...]
@@ -56,7 +56,7 @@ class Band(NamedTuple):
 
     @property
     def x(self) -> Array:
-        """The places of a band for a curve."""
+        """The places of the band of a curve."""
         return self.axes[0]
 
 
@@ -69,16 +69,16 @@ _FOR: Final[Mapping[BandKind, str]] = {
 
 
 def check_band_kind(kind: object, known: Sequence[BandKind] = ("noise", "total")) -> BandKind:
-    """Return `kind` if it names one of the bands that are known.
+    """Return `kind` if it names a known band.
 
     Raises:
-        InvalidParameter: if it is another word, or none.
+        InvalidParameter: if it does not.
     """
     for one in known:
         if type(kind) is str and kind == one:
             return one
     kinds = " or ".join(f'"{one}" ({_FOR[one]})' for one in known)
-    raise InvalidParameter(f"kind must name a band; {given('kind', kind)}; write {kinds}")
+    raise InvalidParameter(f"kind must name a band; got {got(kind)}. Write {kinds}")
 
 
 def curve_band(
@@ -92,35 +92,35 @@ def curve_band(
     unit_records: int,
     resolved: bool,
 ) -> Band:
-    """Return a band for a curve, everywhere at once.
+    """Return a simultaneous band for a curve.
 
         P(sup |Z| > u) <= 2 Phi(-u) + (1/pi) e^(-u^2/2) integral of sd(Z'),   Z = error / its sd
 
-    By Rice's formula the second term counts how often the error is expected to cross the width: the
-    bound holds on the whole continuum, not at places alone, and nothing is simulated. The noise of
-    a wave and of its neighbours are taken as independent, and sampling as Gaussian; `limits` makes
-    room for the skewness of sums of kernels, and has the variance that the expected value would
-    have, not the estimated one.
+    By Rice's formula, the second term is the expected number of times that the error crosses the
+    width. So the bound holds on the whole continuum, without simulation. It assumes that the noise
+    of neighbouring waves is independent and that sampling is Gaussian. `limits` allows for the
+    skewness of sums of kernels, and takes the variance at the expected value, not at the estimated
+    one.
 
-    "density" reads with a flat top: every wave whole up to 1.5 times the frequency of which half is
-    kept, then a raised cosine to 0 at twice that. What is left out is small beside the width, and a
-    record more or less, wherever it may be, is within it. Values that are not resolved have no
-    density that the release shows. The band is then for their law as the waves of the release show
-    it, and for their law blurred by its kernel, and holds both.
+    "density" uses a flat-top kernel. Waves are kept whole up to 1.5 times the frequency of which
+    half is kept; a raised cosine then falls to 0 at twice that. The omitted part is small beside
+    the width, and the effect of one record is within the width. If the release does not resolve the
+    values, they have no density that it shows. Then the band covers their law as the waves of the
+    release show it, and their law blurred by its kernel.
 
-    Every band holds the density that is handed over. That is max(f - t, 0) of the sum f of the
-    waves, with t >= 0 such that its integral is 1, and so is what f would be without noise, with a
-    smaller t mostly: the lower curve is that of f - t, the upper one that of f.
+    Every band contains the returned density. That density is max(f - t, 0), where f is the sum of
+    the waves and t >= 0 makes its integral 1. Without noise it would have the same form, mostly
+    with a smaller t. So the lower curve is that of f - t, the upper one that of f.
 
     Args:
-        reading: of the release.
-        shares: of each wave that are kept.
-        density: as read with them.
+        reading: the shares of the waves of the release, and their errors.
+        shares: the share of each wave that is kept.
+        density: the density with these shares.
         level: in (0, 1).
-        kind: what the band is for.
-        count_variance: of the noise of the number of records, relatively.
+        kind: "density", "total" or "noise".
+        count_variance: relative variance of the noise of the number of records.
         unit_records: most records of one unit.
-        resolved: whether the release shows the density of its values.
+        resolved: whether the release resolves the density of its values.
 
     Source: Rice, *Mathematical analysis of random noise*, Bell System Technical Journal 1945;
         Davies, *Hypothesis testing when a nuisance parameter is present only under the
@@ -160,7 +160,7 @@ def _one_band(
     count_variance: float,
     records: float,
 ) -> Band:
-    """Return a band for what waves are expected to be, where records are drawn from a density."""
+    """Return a band for the expected waves of records that are drawn from a density."""
     handed = np.maximum(density(waves.x), 0.0)
     above = np.maximum(waves.estimate, handed)
     noise = waves.noise(count_variance)
@@ -185,13 +185,13 @@ def _one_band(
 
 
 def noise_of(reading: Reading, shares: Array, count_variance: float) -> tuple[Array, Array]:
-    """Return places from end to end, and the variance of the noise of a reading there."""
+    """Return places from end to end, and the variance of the noise of the estimate there."""
     waves = _CurveWaves.of(reading.coefficients, shares)
     return waves.x, waves.noise(count_variance).value
 
 
 def _joined(first: Band, second: Band) -> Band:
-    """Return the band that holds two of them, at the places of the first."""
+    """Return the band that contains two bands, at the places of the first."""
     lower, upper = (np.interp(first.x, second.x, ends) for ends in (second.lower, second.upper))
     return first._replace(
         lower=np.minimum(first.lower, lower),
@@ -201,7 +201,7 @@ def _joined(first: Band, second: Band) -> Band:
 
 
 def _flat_top(reading: Reading, shares: Array) -> Array:
-    """Return the shares that keep waves whole to 1.5 times the frequency of which half is kept."""
+    """Return shares that keep waves whole up to 1.5 times the frequency of which half is kept."""
     c = reading.coefficients
     lengths = c.lengths(np.eye(1))
     used = c.weight > 0
@@ -217,12 +217,12 @@ def _flat_top(reading: Reading, shares: Array) -> Array:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _CurveWaves:
-    """A curve as a sum of waves on a lattice, and the processes that are its errors.
+    """A curve as a sum of waves on a lattice, and the processes of its errors.
 
     Attributes:
-        coefficients: of the release.
-        shares: of the waves that are drawn, 1 of the constant one.
-        nodes: on the circle.
+        coefficients: the waves of the release.
+        shares: the shares of the drawn waves; 1 for the constant one.
+        nodes: number of nodes on the circle.
         estimate: the curve at the places.
     """
 
@@ -257,12 +257,12 @@ class _CurveWaves:
 
     @property
     def frequencies(self) -> Array:
-        """In one over the units of the values."""
+        """The frequencies, in one over the units of the values."""
         return self.coefficients.frequencies[0] / self.coefficients.bandwidths[0]
 
     @property
     def peak(self) -> float:
-        """The kernel at its own middle, where no end is near."""
+        """The kernel at its centre, far from the ends."""
         height = (
             float((self.coefficients.weight * self.shares).sum() + 1) / self.coefficients.volume
         )
@@ -270,7 +270,7 @@ class _CurveWaves:
         return height if self.closed else height / 2
 
     def noise(self, count_variance: float) -> Spread:
-        """Return the variances of the noise; that of the count moves the whole curve."""
+        """Return the variances of the noise; the noise of the count moves the whole curve."""
         c, w = self.coefficients, self.frequencies
         parts = (c.weight * self.shares / c.volume) ** 2 * c.noise
         lift = 1 / c.volume - self.estimate
@@ -280,7 +280,7 @@ class _CurveWaves:
         return self._spread(value, slope)
 
     def noise_of_mean(self, of: npt.NDArray[np.bool_]) -> float:
-        """Return the variance of the mean of the noise over some of the places."""
+        """Return the variance of the mean of the noise over some places."""
         chosen = of[:-1] if self.closed else np.concatenate([of, of[-2:0:-1]])
         waves = np.fft.rfft(chosen / max(np.count_nonzero(chosen), 1))
         c = self.coefficients
@@ -293,8 +293,8 @@ class _CurveWaves:
     def sampled(self, density: ProperDensity, records: float) -> Sampled:
         """Return the moments of the mean of the kernels of records with a density.
 
-        On an interval the kernel at y is that of the line and its mirror images, which overlap
-        near an end: there the square of their sum is up to twice the sum of their squares.
+        On an interval the kernel at y has mirror images, which overlap near an end. There the
+        square of the sum is up to twice the sum of squares.
         """
         c, m = self.coefficients, self.nodes
         cosines = min(c.values.size // 2 + 1 if self.closed else c.values.size, m // 4)
@@ -335,7 +335,7 @@ class _CurveWaves:
         )
 
     def arc(self, spread: Spread) -> float:
-        """Return the integral of the standard deviation of the slope of a process over its own."""
+        """Return the integral of sd(slope) / sd(value) of a process."""
         least = 1e-12 * float(spread.value.max()) + 1e-300
         value = np.maximum(spread.value, least)
         rates = np.sqrt(np.maximum(spread.slope / value - (spread.both / value) ** 2, 0.0))
@@ -346,7 +346,7 @@ class _CurveWaves:
         return Spread(value, slope, np.gradient(value, self.step) / 2)
 
     def _squares(self, parts: Array, sign: int) -> Array:
-        """Return sum of parts cos^2 w x, with sin^2 for sines; for slopes (-1) the other way."""
+        """Return sum of parts cos^2 w x, with sin^2 for sines; for slopes (-1) exchanged."""
         cosines = parts.size // 2 + 1 if self.closed else parts.size
         doubled = parts[:cosines].copy()
         doubled[1:] -= parts[cosines:] if self.closed else 0.0
@@ -354,7 +354,7 @@ class _CurveWaves:
         return (float(parts.sum()) + sign * self._twice(doubled)) / 2
 
     def _doubled(self, power: Array) -> Array:
-        """Return the sum of power cos 2 w x over its value at 0."""
+        """Return the sum of power cos 2 w x, divided by its value at 0."""
         return self._twice(power) / float(power.sum())
 
     def _twice(self, parts: Array) -> Array:
@@ -368,7 +368,7 @@ class _CurveWaves:
 
 
 def _width(arc: float, level: float) -> float:
-    """Return the least u whose bound is at most 1 - level, from above."""
+    """Return the least u whose bound is at most 1 - level, rounded up."""
     if not 0 < level < 1:
         raise InvalidParameter(f"level={level!r} is not in (0, 1); write one, such as 0.95")
     low, high = 0.0, 40.0
@@ -385,9 +385,9 @@ class FieldNoise:
     """The law of the noise of a field on a grid.
 
     Attributes:
-        sd: of each product of waves, shape (2 J_1 + 1, ..., 2 J_d + 1).
-        count: relative standard deviation of the number of records, 0 where it is public.
-        tables: the waves of each axis at the places on it.
+        sd: standard deviation of each product of waves, shape (2 J_1 + 1, ..., 2 J_d + 1).
+        count: relative standard deviation of the number of records; 0 if it is public.
+        tables: the waves of each axis at its places.
     """
 
     sd: Array = field(repr=False)
@@ -403,15 +403,16 @@ class FieldNoise:
         repetitions: int,
         sampling: FieldSampling | None = None,
     ) -> float:
-        """Return the quantile of the greatest |noise| / spread on the grid.
+        """Return the quantile of the largest |noise| / spread on the grid.
 
         Args:
-            lift: what a relative error of the count adds, at each point.
-            spread: the standard deviation of both together.
+            lift: the effect of a relative error of the count, at each point.
+            spread: the standard deviation of noise and count together.
             level: in (0, 1).
-            generator: for the simulation.
-            repetitions: how often. The release's own value is as likely at any rank among them.
-            sampling: of the records, drawn along, or None for the noise alone.
+            generator: the generator of the simulation.
+            repetitions: number of simulations. The release's own value has the same probability for
+                every rank among them.
+            sampling: the sampling of the records, which is also drawn; None for the noise alone.
 
         Raises:
             InvalidParameter: if there are too few repetitions for the level.
@@ -435,7 +436,7 @@ class FieldNoise:
         return float(np.sort(highest)[place - 1])
 
     def _rows_with_noise(self) -> tuple[Array, list[Array]]:
-        """Leave out rows of waves that all together add less than 1e-6 of the noise."""
+        """Leave out rows of waves that together add less than 1e-6 of the noise."""
         sd, tables = self.sd, list[Array]()
         for k, table in enumerate(self.tables):
             highest = np.moveaxis(sd, k, 0).reshape(table.shape[0], -1).max(axis=1)
@@ -446,13 +447,13 @@ class FieldNoise:
 
 
 class Compared(NamedTuple):
-    """A release of a curve as it is read, for the band of its difference to another.
+    """The estimate of a curve, for the band of its difference to another curve.
 
     Attributes:
-        reading: of the release.
-        shares: of each wave that are kept.
-        density: as read with them.
-        count_variance: of the noise of the number of records, relatively.
+        reading: the shares of the waves of the release, and their errors.
+        shares: the share of each wave that is kept.
+        density: the density with these shares.
+        count_variance: relative variance of the noise of the number of records.
         unit_records: most records of one unit.
     """
 
@@ -466,8 +467,8 @@ class Compared(NamedTuple):
 def difference_band(first: Compared, second: Compared, level: float) -> Band:
     """Return a band for the difference of the densities of two groups of disjoint people.
 
-    Both are read with the waves that the "density" band of either has, so that what they leave out
-    of a difference is small beside the width. Their errors are independent: variances add.
+    Both use the waves of both "density" bands, so the omitted part of the difference is small
+    beside the width. Their errors are independent, so variances add.
     """
     both = first, second
     kept = np.maximum(*(_flat_top(one.reading, one.shares) for one in both))

@@ -1,4 +1,4 @@
-"""Bandwidths: one to release at, from public numbers; one to read at, from the release alone."""
+"""Bandwidths: for a release, from public numbers; for the estimate, from the release alone."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -31,7 +31,7 @@ def started_at(
     target: Target | None,
     heaped: Sequence[bool],
 ) -> tuple[Real | Sequence[Real], Target | None]:
-    """Return the bandwidth of a release and what its errors weigh; None for the domain's default.
+    """Return the bandwidth and the target of a release; None for the domain's default target.
 
     On a line or circle of length T, with n records, each as measured
     (benchmarks/results/functions.md):
@@ -39,27 +39,23 @@ def started_at(
         n < 10,000      half of the pilot, `Scales()`
         n >= 10,000     T / 4000, `Octaves(9)`, or as above where another target is written
 
-    From there on a start that is far too fine costs next to nothing, and the domain may be far too
-    wide. It is n mu that counts, about 1,000, and 1/4 is a small mu. In a box the start is the
-    pilot. Of whole numbers, where `heaped` says so of a side, it is not below 1: all that is
-    finer is their heaps.
+    From 10,000 records on, a bandwidth that is far too small costs almost nothing, and the domain
+    can be far too wide. The condition is n mu of about 1,000, and 1/4 is a small mu. In a box the
+    bandwidth is the pilot. If `heaped` says that a side has whole numbers, its bandwidth is at
+    least 1, because smaller ones only show the heaps.
 
     Raises:
-        InvalidParameter: if bandwidth and records are both given or neither is, or `records` is
-            no whole number from 1 to 2^53.
+        InvalidParameter: if both or neither of bandwidth and records are given, or `records` is not
+            a whole number from 1 to 2^53.
     """
     if bandwidth is not None and records is None:
         return bandwidth, target
     if bandwidth is not None or records is None:
-        found = (
-            "neither bandwidth nor records was"
-            if records is None
-            else "both bandwidth and records were"
-        )
         raise InvalidParameter(
-            f"{found} given for a density; write records=, a public guess of how many there "
-            "are, and let the release choose a bandwidth; or bandwidth=, the least that shall be "
-            "read"
+            "a density must have one of bandwidth= and records=; got "
+            f"{'neither' if records is None else 'both'}. Write records=, a public guess of their "
+            "number, and let the release choose a bandwidth; or bandwidth=, the smallest one that "
+            "you need"
         )
     weighed = Scales() if target is None else target
     if isinstance(domain, ScaledInterval):
@@ -85,15 +81,16 @@ def pilot_bandwidth(domain: Side, records: int) -> Fraction: ...
 @overload
 def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, ...]: ...
 def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, ...]:
-    """Return small bandwidths to release at, from a public guess of the number of records.
+    """Return a small bandwidth for a release, from a public guess of the number of records.
 
-    For regressions, and where a bandwidth is written by hand; `density(records=)` chooses its own.
+    Use it for regressions, or to write a bandwidth yourself; `density(records=)` chooses its own.
 
         h_k = 0.25 (4 / ((d + 2) records))^(1 / (d + 4)) length_k / 8
 
-    A quarter of the normal-reference rule for a domain eight standard deviations wide, on each of
-    its d sides. Larger bandwidths are free afterwards, smaller ones are not there. Kept between a
-    1000th of a length (a 128th in the plane, a 24th in space) and a tenth.
+    This is a quarter of the normal-reference rule for a domain eight standard deviations wide, on
+    each of its d sides, limited to between a 1000th of the length (a 128th in the plane, a 24th in
+    space) and a tenth. After the release, larger bandwidths are free, and smaller ones are not
+    available.
 
     >>> from neyman.functional import Box, Interval
     >>> delay = Interval(-60, 180, outside="clip")
@@ -103,15 +100,15 @@ def pilot_bandwidth(domain: Domain, records: int) -> Fraction | tuple[Fraction, 
     [2.37, 2.37]
 
     Args:
-        domain: where values lie.
-        records: about how many there are. Public: under add_remove their number is private, so
-            write what is known without looking.
+        domain: the domain of the values.
+        records: a public guess of the number of records. Under add_remove their number is private,
+            so write what you know without looking.
 
     Returns:
-        A number, or of a box one for each side.
+        A number in the units of the values; for a box, one for each side.
 
     Raises:
-        InvalidParameter: if `records` is no whole number from 1 to 2^53.
+        InvalidParameter: if `records` is not a whole number from 1 to 2^53.
     """
     check_type("domain", domain, Domain, _DOMAINS)
     found = _pilots(domain, records)
@@ -129,7 +126,7 @@ def _pilots(domain: Domain, records: int) -> tuple[Fraction, ...]:
 
 
 def _rounded(bandwidth: Fraction) -> Fraction:
-    """Return three digits of it: a public number that people can read."""
+    """Return the bandwidth with three digits: a public number for people to read."""
     return Fraction(f"{float(bandwidth):.3g}")
 
 
@@ -138,18 +135,20 @@ def select_bandwidth(function: ReleasedFunction) -> float: ...
 @overload
 def select_bandwidth(function: ReleasedField) -> tuple[float, ...]: ...
 def select_bandwidth(function: ReleasedFunction | ReleasedField) -> float | tuple[float, ...]:
-    """Return the bandwidth of least estimated error of the density: free post-processing.
+    """Return the bandwidth with the least estimated error of the density: free post-processing.
 
-    That of the Gaussian kernel which `DensityFunction` has among its readings, by the same estimate
-    (`docs/theory/density_estimates.md`); an end at which the density is not 0 is no jump to it.
+    It is the bandwidth of the Gaussian kernel that `DensityFunction` tries, by the same estimate
+    (`docs/theory/density_estimates.md`). An end where the density is not 0 does not count as a
+    jump.
 
     Args:
-        function: a `ReleasedFunction` or `ReleasedField`; its own bandwidth plays no part.
+        function: a `ReleasedFunction` or `ReleasedField`; its own bandwidth has no effect.
 
     Returns:
-        One that `smooth` takes; of a field all of them, by a common factor.
+        A bandwidth for `smooth`; for a field one for each side, with a common factor.
 
-    Error: an estimate. Values heaped on a few places have no density, and get the smallest.
+    Error: an estimate. Values heaped on a few places have no density; the answer is the smallest
+        bandwidth.
     Source: Rudemo, *Empirical choice of histograms and kernel density estimators*, Scandinavian
         Journal of Statistics 1982 (the unbiased estimate, without noise); Chiu, *Bandwidth
         selection for kernel density estimation*, Annals of Statistics 1991 (no high frequencies);

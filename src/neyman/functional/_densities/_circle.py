@@ -1,4 +1,4 @@
-"""One circle of a release: its waves as those of the domain, and what the window between does."""
+"""One circle of a release: its waves in terms of those of the domain, and the window between."""
 
 import math
 from dataclasses import dataclass
@@ -39,10 +39,10 @@ _FAR: Final = 512
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class CircleWaves:
-    """One axis of a release: its waves, and which of them are kept.
+    """One axis of a release: its waves, and the ones that are kept.
 
     Attributes:
-        side: where values lie.
+        side: the domain of the values on this axis.
         bandwidth: h.
         blur: lambda_0 ... lambda_J of the kernel of the release.
         hidden: the same at the waves of the domain.
@@ -57,35 +57,35 @@ class CircleWaves:
 
     @property
     def nodes(self) -> int:
-        """On the circle."""
+        """The number of nodes on the circle."""
         return self.lattice.nodes
 
     @property
     def window(self) -> Array:
-        """W at its nodes."""
+        """W at the nodes."""
         return window_of(self.side, float(self.lattice.period), self.bandwidth, self.nodes)
 
     @property
     def _before(self) -> int:
-        """How many of its nodes are nearer to the lower end than to the upper, and below it."""
+        """The number of nodes below the lower end that are nearer to it than to the upper end."""
         return (self.nodes - self.lattice.steps) // 2
 
     @property
     def last(self) -> int:
-        """The highest frequency that is kept."""
+        """The highest kept frequency."""
         least = LEAST_MULTIPLIER if self.side.closed or self.own else _LEAST_BETWEEN
         return int(np.flatnonzero(self.hidden >= least)[-1])
 
     @property
     def own(self) -> bool:
-        """Whether the cosines of an interval are among the waves of its circle."""
+        """Whether the waves of the circle include the cosines of the interval."""
         return self.nodes == 2 * self.lattice.steps
 
     def folded(self, values: Array, noise: Array) -> tuple[Array, Array, npt.NDArray[np.int64]]:
         """Return the waves of the domain along the first axis, their noise, and their numbers.
 
         Args:
-            values: cosines of j = 0 ... J on the circle, then sines.
+            values: coefficients of cosines of j = 0 ... J on the circle, then of sines.
             noise: their variances.
         """
         last, waves = self.last, self.blur.size
@@ -103,7 +103,7 @@ class CircleWaves:
         return found, np.maximum(variances, 0.0) / kept**2, np.arange(last + 1)
 
     def _opened(self, seen: Array) -> Array:
-        """Return what is 0 far beyond the ends at the nodes of a circle of twice the length."""
+        """Return values at the nodes of a circle of twice the length, 0 far beyond the ends."""
         if self.own:
             return seen
         steps, first = self.lattice.steps, self.nodes - self._before
@@ -112,7 +112,7 @@ class CircleWaves:
         return found
 
     def _carried(self, parts: Array, window: Array) -> Array:
-        """Return the noise of W g at the waves of the domain, which are waves of the circle."""
+        """Return the noise of W g at the waves of the domain, if they are waves of the circle."""
         blurred = np.fft.fft(window) / self.nodes
         found = _carried_noise(parts, blurred, self.last)
         k = np.arange(1, len(parts))
@@ -122,9 +122,9 @@ class CircleWaves:
         return found
 
     def _transformed(self, turns: Array) -> Array:
-        """Return the transform of W around the middle, at frequencies in those of the circle.
+        """Return the transform of W about the middle, at frequencies in units of the circle's.
 
-        W is a box with ends in the middle of the tapers, blurred by an arch of a cosine.
+        W is a box that ends in the middle of the tapers, blurred by one arch of a cosine.
         """
         w = turns * (2 * math.pi / float(self.lattice.period))
         taper = _TAPER * self.bandwidth
@@ -139,7 +139,7 @@ class CircleWaves:
         )
 
     def _between(self, parts: Array, window: Array) -> Array:
-        """Return the noise of W g at waves w_j of the domain that are none of the circle's.
+        """Return the noise of W g at waves w_j of the domain that are not waves of the circle.
 
         The noise of g has the covariance r(t) = sum_k S_k exp(i w_k t) at a lag t, and that of W g
         at w_j the variance sum_k S_k |W(w_j - w_k)|^2 + ..., the transform of r times the sum of
@@ -163,7 +163,7 @@ class CircleWaves:
         return found
 
     def whole(self, values: Means, noise: Array) -> tuple[Means, Array, npt.NDArray[np.int64]]:
-        """Return the means of e^(-i w x) along the first axis, what lies far beyond an end cut."""
+        """Return the means of e^(-i w x) along the first axis, cut off far beyond an end."""
         last, waves = self.last, self.blur.size
         rest = (1,) * (values.ndim - 1)
         scale, cosines = self.hidden.reshape(-1, *rest), values[:waves]
@@ -203,7 +203,7 @@ def circles_of(waves: Waves) -> list[CircleWaves]:
 
 
 def _carried_noise(parts: Array, blurred: ComplexArray, last: int) -> Array:
-    """Return sum_k S_k |W_(j - k)|^2 for j = 0 ... last: the noise that a window carries to j."""
+    """Return sum_k S_k |W_(j - k)|^2 for j = 0 ... last: the noise at j after the window."""
     m, rest = blurred.size, (1,) * (parts.ndim - 1)
     around = np.zeros((m, *parts.shape[1:]))
     around[: len(parts)] = parts
@@ -216,9 +216,9 @@ def on_circle(values: Array, sines: int, m: int) -> Array:
     """Return c_0 + 2 sum of cosines and sines at the nodes of a circle.
 
     Args:
-        values: of the cosines of j = 0, 1, ..., and then of the sines of j = 1, 2, ...
-        sines: how many of them are sines.
-        m: nodes.
+        values: coefficients of the cosines of j = 0, 1, ..., and then of the sines of j = 1, 2, ...
+        sines: the number of sines.
+        m: the number of nodes.
     """
     first, rest = np.split(values, [len(values) - sines])
     terms = np.zeros((m // 2 + 1, *values.shape[1:]), np.complex128)
@@ -238,7 +238,7 @@ def whole_on_circle(values: Means, m: int) -> ComplexArray:
 
 
 def window_of(side: Side, period: float, h: float, m: int) -> Array:
-    """Return 1 on the interval and where kernels of its values reach, falling to 0 beyond."""
+    """Return 1 on the interval and within reach of kernels of its values, falling to 0 beyond."""
     length = float(side.length)
     place = period / m * np.arange(m)
     beyond = np.where(place <= length, 0.0, np.minimum(place - length, period - place))

@@ -1,21 +1,20 @@
-"""What a released density says of the waves of its domain.
+"""The waves of the domain of a density, estimated from a release.
 
-A release is made on circles twice as long as its intervals, so that kernels near one end do not
-reach the other. There an end at which the density is not 0 is a jump, and jumps have no smooth
-reading. The cosines of pi j x / T on [0, T] have no jump at an end. They are among the waves of the
-circle, so that the real part of the transform tells them; but the empty half of the circle holds
-noise only, and half of the noise goes when that stretch is set to 0 first:
+A release uses circles twice as long as its intervals, so that kernels near one end do not reach the
+other. On the circle, an end where the density is not 0 is a jump, and a jump has no smooth
+estimate. The cosines of pi j x / T on [0, T] have no jump at an end. They are waves of the circle,
+so the real part of the transform gives them. The empty half of the circle has noise only. Half of
+the noise goes away if that stretch is set to 0 first:
 
     g      the kernel estimate at the bandwidth h of the release, on the circle
     W      1 on the domain and 5 h beyond, where kernels of values reach; then a Hann taper
     c_j    Re(transform of W g at j) / lambda_j,    kept where lambda_j >= 0.01
 
-Of fine bandwidths the circle of the release is shorter. The cosines of the domain are not among its
-waves, but W g is 0 where the rest of a circle of twice the length would be, and is transformed
-there.
+For small bandwidths the circle of the release is shorter. The cosines of the domain are not among
+its waves. But W g is 0 on the rest of a circle of twice the length, so it is transformed there.
 
-Kernels that lie askew to the axes of a plane do not commute with a reflection at an end: for them
-the whole transform of W g is kept, and what is read beyond an end is folded back afterwards.
+Kernels that are oblique to the axes of a plane do not commute with a reflection at an end. For them
+the whole transform of W g is kept, and the part beyond an end is folded back afterwards.
 """
 
 import math
@@ -50,21 +49,21 @@ _UNSEEN: Final = 1e-4
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Coefficients:
-    """Noisy means over the records of the waves of the domain, with what is known of their errors.
+    """Noisy means of the waves of the domain over the records, and their errors.
 
-    Along an interval the waves are cos(pi j x / T), j = 0, 1, ...; around a circle the cosines of
-    2 pi j x / T and then the sines; not folded, on each side e^(-i w x) for j = 0, 1, ..., -1, of
-    the circle. All arrays have one axis a side, but for `frequencies`.
+    On an interval the waves are cos(pi j x / T), j = 0, 1, .... On a circle they are the cosines of
+    2 pi j x / T and then the sines. If not folded, they are e^(-i w x) of the circle on each side,
+    for j = 0, 1, ..., -1. All arrays except `frequencies` have one axis for each side.
 
     Attributes:
-        sides: where values lie.
-        bandwidths: of the release.
-        folded: whether the waves are those of the domain, not those of its circles.
+        sides: the domain, one side for each coordinate.
+        bandwidths: the bandwidths of the release.
+        folded: whether the waves are those of the domain, and not of its circles.
         frequencies: w of each axis, in one over the bandwidth of the release.
         values: c, the means; 1 for the constant wave.
         noise: v, the variance of their noise.
-        weight: m, how often a wave counts in the integral of a square; 0 for the constant wave, and
-            for waves that the release hides.
+        weight: m, the multiplicity of a wave in the integral of a square; 0 for the constant wave,
+            and for waves that the release hides.
         count: n, the number of records, at least 2.
     """
 
@@ -79,7 +78,7 @@ class Coefficients:
 
     @classmethod
     def of(cls, released: ReleasedDensity[Any], *, folded: bool) -> Self:
-        """Read them off a release, whatever bandwidth it is read with.
+        """Return the coefficients of a release; the answer does not depend on its `bandwidth`.
 
         Raises:
             InvalidParameter: if the released count is not positive.
@@ -128,10 +127,10 @@ class Coefficients:
         return math.prod(float(side.length) if self.folded else side.period for side in self.sides)
 
     def lengths(self, shape: Array) -> Array:
-        """Return sqrt(w' S w) for each wave: its frequency as a kernel of covariance S sees it.
+        """Return sqrt(w' S w) for each wave: its frequency relative to a kernel of covariance S.
 
         Args:
-            shape: S, in the bandwidths of the release; diagonal of waves that are folded.
+            shape: S, in units of the release's bandwidths; diagonal for folded waves.
         """
         total = np.zeros(self.values.shape)
         for i, j in np.argwhere(np.triu(shape) != 0).tolist():
@@ -145,12 +144,12 @@ class Coefficients:
         return np.sqrt(np.maximum(total, 0.0))
 
     def sampling(self, probability: Array) -> Array:
-        """Return E|wave|^2 / n, which is the sampling variance of c but for |mean|^2 / n.
+        """Return E|wave|^2 / n, which is the sampling variance of c plus |mean|^2 / n.
 
-        By cos^2 = (1 + cos of twice) / 2, and sin^2 = (1 - cos of twice) / 2, along each axis.
+        It uses cos^2 x = (1 + cos 2 x) / 2 and sin^2 x = (1 - cos 2 x) / 2 along each axis.
 
         Args:
-            probability: how surely each mean is more than noise; 1 for the constant wave.
+            probability: the probability that each mean is more than noise; 1 for the constant wave.
         """
         if not self.folded:
             return np.full(self.values.shape, 1 / self.count)
@@ -169,14 +168,14 @@ class Coefficients:
         return np.clip(found, 0.0, 1.0) / self.count
 
     def signal_probability(self, sampling: Array, shape: Array) -> Array:
-        """Return u, how surely there is more than noise at a wave's frequency or at a higher one.
+        """Return u, the probability of signal at a wave's frequency or at a higher one.
 
-        The sum of the Akaike weights of the models in which no wave of lower frequency is without
-        signal; weight_k is proportional to exp(sum over i <= k of (|c_i|^2 / (b_i + v_i) - 2) / 2).
+        It is the sum of the Akaike weights of the models in which every wave of lower frequency has
+        signal. weight_k is proportional to exp(sum over i <= k of (|c_i|^2 / (b_i + v_i) - 2) / 2).
 
         Args:
             sampling: b, as `sampling` returns it.
-            shape: of the kernels that order the frequencies, as for `lengths`.
+            shape: the shape of the kernels that order the frequencies, as for `lengths`.
         """
         used = self.weight > 0
         order = np.argsort(self.lengths(shape)[used], kind="stable")
@@ -191,13 +190,13 @@ class Coefficients:
         return found
 
     def drawn(self, shares: Array) -> Array:
-        """Return the shares of the waves that can be seen: 1 of the constant one, else 0."""
+        """Return the shares of the visible waves: 1 for the constant one, 0 for hidden ones."""
         found = np.where((self.weight > 0) & (shares > _UNSEEN), shares, 0.0)
         found.flat[0] = 1.0
         return found
 
     def nodes(self, drawn: Array) -> tuple[int, ...]:
-        """Return how many nodes the circle of each side needs for waves with these shares."""
+        """Return the number of nodes that the circle of each side needs for these shares."""
         found: list[int] = []
         each, fewest = _PLACES[len(self.sides)]
         for axis, (side, h, frequencies) in enumerate(
@@ -209,7 +208,7 @@ class Coefficients:
         return tuple(found)
 
     def on_places(self, shares: Array) -> Array:
-        """Return the sum of these shares of the waves, at places of each side from end to end."""
+        """Return the sum of the waves with these shares, at places of each side from end to end."""
         values: Means = self._around(shares)
         for axis, side in enumerate(self.sides):
             found = np.moveaxis(values, axis, 0)
@@ -224,9 +223,9 @@ class Coefficients:
         return np.ascontiguousarray(np.real(values), np.float64)
 
     def beyond(self, shares: Array) -> float:
-        """Return the integral of the square of what waves that are not folded have beyond an end.
+        """Return the integral of the squared sum of unfolded waves beyond the ends.
 
-        `on_places` folds it back, where it is as much of an error as what is missing inside.
+        `on_places` folds this part back, so it is an error like the part that is missing inside.
         """
         values = np.real(self._around(shares)) ** 2
         cells = [side.period / m for side, m in zip(self.sides, values.shape, strict=True)]
@@ -237,7 +236,7 @@ class Coefficients:
         return float(values.sum() - inside.sum()) * math.prod(cells)
 
     def _around(self, shares: Array) -> Means:
-        """Return the sum of shares of the waves on the circles; not folded, cut off far away."""
+        """Return the sum of shares of the waves on the circles; if not folded, cut off far away."""
         drawn = self.drawn(shares)
         values: Means = drawn * self.values / self.volume
         for axis, (side, h, m) in enumerate(

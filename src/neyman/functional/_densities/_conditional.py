@@ -1,12 +1,12 @@
-"""The density of some coordinates where another one has a value, from a released field.
+"""The conditional density of some coordinates given another one, from a released field.
 
     f(y | x) = integral of K_b(x - x') f(x', y) over x',    divided by its integral over y
 
-The divisor is the density of x, whose relative error is known: of the marginal that the release
-holds, read with a kernel of bandwidth b, the noise is exact and the sampling variance that of a
-kernel estimate. b is the least at which both together are at most 0.15. What the field was read
-with is smooth along x already, and comes off: b^2 less its square. Where many records are, nothing
-is left to smooth; where no b is enough, there is nothing to divide by.
+The divisor is the density of x. Its relative error is known: it is a kernel estimate of bandwidth b
+from the released marginal, with exact noise and a known sampling variance. b is the least bandwidth
+at which both together are at most 0.15. The field itself is already smoothed along x, so the square
+of its bandwidth is subtracted from b^2. If many records are near, no smoothing is left to do; if no
+b is large enough, the answer is an error.
 """
 
 import math
@@ -35,18 +35,18 @@ _PLACES: Final = 129
 def conditioned(
     table: Table, axis: int, value: float, along: ReleasedFunction, read: float
 ) -> TabulatedDensity:
-    """Return the density of all coordinates but one, where that one has a value.
+    """Return the density of all coordinates but one, given the value of that one.
 
     Args:
-        table: the density of all.
-        axis: of the one.
-        value: of it.
-        along: its marginal, as released.
-        read: the bandwidth along the axis that the table was read with.
+        table: the density of all coordinates.
+        axis: the axis of the known coordinate.
+        value: its value.
+        along: its released marginal.
+        read: the bandwidth of the table along the axis.
 
     Raises:
-        InvalidParameter: if the value is outside of the domain, or the density there is not known
-            well enough to divide by.
+        InvalidParameter: if the value is outside the domain, or the density there is too uncertain
+            to divide by.
     """
     side = table.sides[axis]
     upper = side.start + float(side.length)
@@ -72,7 +72,7 @@ def conditioned(
 
 
 def _least_bandwidth(along: ReleasedFunction, axis: int, value: float) -> float:
-    """Return the least b at which the density of the condition is known well enough."""
+    """Return the least b at which the density of the condition is certain enough."""
     for factor in _factors(along):
         kernel = along.smooth(along.bandwidth_at(float(factor)))
         if float(_errors(kernel, np.array([value]))[0]) <= _ERROR:
@@ -87,7 +87,7 @@ def _factors(along: ReleasedFunction) -> Array:
 
 
 def _errors(kernel: ReleasedFunction, x: Array) -> Array:
-    """Return the relative standard deviation of noise and sampling; infinite where f is not > 0."""
+    """Return the relative standard deviation of noise and sampling; infinite unless f > 0."""
     found = kernel(x)
     records = max(kernel.count, 1.0) / kernel.unit_records
     height = 1 / (2 * math.sqrt(math.pi) * float(kernel.bandwidth) * records)
@@ -97,7 +97,7 @@ def _errors(kernel: ReleasedFunction, x: Array) -> Array:
 
 
 def _weights(side: Side, step: float, number: int, value: float, bandwidth: float) -> Array:
-    """Return what the places of an axis weigh in a kernel around a value, their sum about 1."""
+    """Return the weights of the places of an axis in a kernel around a value, with sum near 1."""
     away = np.abs(side.start + step * np.arange(number) - value)
     if side.closed:
         turn = np.mod(away, side.period)

@@ -1,4 +1,4 @@
-"""The density of an array of private values: what the door can answer, and how well it will."""
+"""The density of an array of private values: the question, and its expected error."""
 
 import math
 from collections.abc import Sequence
@@ -41,58 +41,58 @@ def density(
     target: Target | None = None,
     units: Units | None = None,
 ) -> Aggregate:
-    """Ask for the kernel density of an array of values, each of them one unit's.
+    """Ask for the kernel density of an array of values; each value is one privacy unit.
 
         f(x) = (1/n) sum_i K_h(x - x_i)
 
-    The whole curve costs what its value at one point costs. What is released are the integer
-    coefficients of the curve; `functional.function` makes a function of them, and every view of
-    it, at any larger bandwidth, is free. So the bandwidth need not be known beforehand: with
-    `records` in its place the release is made at a small one, and `select_bandwidth` reads from it
-    which is good. On a line or circle of length T, with a public guess n,
+    The whole curve costs no more budget than its value at one point. The release has the integer
+    coefficients of the curve. `functional.function` makes a function of them, and every use of it,
+    at any larger bandwidth, is free. So you need not know a good bandwidth before the release: with
+    `records` in its place, the release has a small bandwidth, and the function chooses a good one
+    from it. On a line or circle of length T, with a public guess n,
 
         n >= 10,000   h = T / 4000,                                      target = Octaves(9)
         n < 10,000    h = max(T / 1000, T 0.25 * 1.06 n^(-1/5) / 16),    target = Scales()
 
-    Of many records the domain may be a thousand standard deviations wide. The start of fewer is
-    half of `pilot_bandwidth`: measured, the error is then 1.1 times that of a release at the best
-    bandwidth, which nobody knows, and 1.5 times at worst. At the pilot itself with `Density()` it
-    is 1.15 and 1.7 times: a wide choice costs little where the noise of 1, 2, 4 and 8 h is shared.
-    On a box h is the pilot, as the same target is the default there. Of values whose type has
-    whole numbers only, h is at least 1 (or T / 10): finer ones show heaps, and nothing between.
+    With many records, the domain can be a thousand standard deviations wide. With few, h is half of
+    `pilot_bandwidth`. Its measured error is 1.1 times that of a release at the best bandwidth, and
+    1.5 times at worst; at the pilot itself with `Density()` it is 1.15 and 1.7 times. On a box, h
+    is the pilot. If the type of the values has whole numbers only, h is at least 1 (or T / 10),
+    because smaller bandwidths only show the heaps.
 
     Args:
-        values: private, a NumPy array of any real dtype, shape (n,); of a box of d sides one record
-            a row, shape (n, d). They are read when the question is paid for, and none can raise an
-            error: a value at no place of the domain counts for nothing (under replace_one: as if
-            spread evenly over the circle).
-        domain: where values lie: `Interval(lower, upper, outside=...)`, `Circle(period)`, or a
-            `Box` of two or three of them.
-        bandwidth: h, the standard deviation of the kernel, in the units of the values; of a box
-            one for each side. Public, the least that can be read. Either this or `records`.
-        records: in place of a bandwidth: about how many records there are. Public: under
-            add_remove their number is private, so write what is known without looking.
-        neighbors: "add_remove", where the number of records is private and released along, or
+        values: private, a NumPy array of any real dtype, shape (n,); for a box of d sides one
+            record per row, shape (n, d). They are read after the ledger is charged, and no value
+            raises an error: a value at no place of the domain counts for nothing (under
+            replace_one: as if spread evenly over the circle).
+        domain: the domain of the values: `Interval(lower, upper, outside=...)`, `Circle(period)`,
+            or a `Box` of two or three of them.
+        bandwidth: h, the standard deviation of the kernel, in the units of the values; for a box
+            one for each side. Public; after the release only larger ones are available. Give this
+            or `records`.
+        records: a public guess of the number of records, in place of a bandwidth. Under add_remove
+            their number is private, so write what you know without looking.
+        neighbors: "add_remove", where the number of records is private and also released, or
             "replace_one", where it is public.
-        unit: who is protected, in the words of the ledger; each value of the array is one's,
-            unless `units` says otherwise.
-        name: stands for these values in the ledger: another name is another dataset.
-        target: what errors weigh; on a box and with `records` by default `Scales()`, which
-            divides the same budget so that wider bandwidths come out nearly as well; on a line with
-            a bandwidth `Density()`; there `Cumulative()` divides it so that integrals and
-            quantiles come out best.
-        units: whose each value is, and how many of one unit count, where one unit can have
-            several; by default each value is a unit. Under add_remove only.
+        unit: the privacy unit, in the words of the ledger; each value is one unit, unless `units`
+            says otherwise.
+        name: the name of the dataset in the ledger; other values need another name.
+        target: the weights of errors, which divide the budget between frequencies. The default is
+            `Scales()` on a box and with `records`: larger bandwidths are then nearly as accurate.
+            It is `Density()` on a line with a bandwidth. There, `Cumulative()` is best for
+            integrals and quantiles.
+        units: the unit of each value and the contribution limit, if one unit can have several
+            values; by default each value is a unit. Under add_remove only.
 
     Returns:
         The question with its exact L2 sensitivity, not yet computed.
 
     Raises:
-        InvalidParameter: if a declaration is unusable, bandwidth and records are both given or
-            neither is, or the array is none of NumPy's, is not of real numbers, holds more than
-            2^36, or is empty under replace_one.
+        InvalidParameter: if an argument is not valid, both or neither of bandwidth and records are
+            given, or the array is not a NumPy array of real numbers, has more than 2^36 of them, or
+            is empty under replace_one.
 
-    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    Guarantee: with Gaussian noise of variance v it is exactly mu-GDP, mu^2 = l2_squared / v.
     Source: Hall, Rinaldo and Wasserman, *Differential privacy for functions and functional data*,
         JMLR 2013 (Gaussian process noise with the kernel of the estimator).
     """
@@ -116,21 +116,21 @@ def density_of(
     records: int | None = None,
     target: Target | None = None,
 ) -> Aggregate:
-    """Ask for the kernel density of whatever can be counted at public nodes.
+    """Ask for the kernel density of records that can be counted at public nodes.
 
-    As `density`, of records that say themselves where they lie and who is protected: an array, or
-    columns of a table, for which `neyman.publish.density` calls this.
+    It is `density` for a `Countable`, an array or columns of a table, which knows its privacy unit.
+    `neyman.publish.density` calls it.
 
     Args:
-        countable: private records, with one number each; of a box one for each side.
+        countable: private records with one number each; for a box one for each side.
         domain: as for `density`.
         bandwidth: as for `density`.
         records: as for `density`, a public guess.
         target: as for `density`.
 
     Raises:
-        InvalidParameter: if a declaration is unusable, or bandwidth and records are both given or
-            neither is.
+        InvalidParameter: if an argument is not valid, or both or neither of bandwidth and records
+            are given.
     """
     check_type("domain", domain, Domain, _DOMAINS)
     if isinstance(domain, ScaledInterval) and not isinstance(countable, ArrayRecords):
@@ -163,9 +163,9 @@ class Risk:
     """Parts of an expected integrated squared error, in one over the units of the values.
 
     Attributes:
-        bias: of smoothing, squared.
-        sampling: variance from which records were drawn.
-        noise: variance of the noise, over the domain.
+        bias: the squared bias of smoothing.
+        sampling: the variance from the sampling of the records.
+        noise: the variance of the noise, over the domain.
     """
 
     bias: float
@@ -174,37 +174,37 @@ class Risk:
 
     @property
     def total(self) -> float:
-        """Their sum."""
+        """The sum of the three parts."""
         return self.bias + self.sampling + self.noise
 
 
 def normal_risk(
     domain: Side, *, bandwidth: Real, records: int, mu: Real, neighbors: Neighbors, spread: Real
 ) -> Risk:
-    """Return the error of a private density of normal values: a utility to be had for free.
+    """Return the expected error of a private density of normal values; it needs no data.
 
         bias      (1/(2 sqrt(pi))) (1/r - 2^(3/2)/sqrt(h^2 + 2 s^2) + 1/s),  r = sqrt(h^2 + s^2)
         sampling  (1/(2 sqrt(pi) n)) (1/h - 1/r)
         noise     |T| c^2 / (2 pi h^2 n^2 mu^2),   c^2 = 1 or, under replace_one, 2
 
-    The first two are those of any kernel estimate. The noise costs n^2 h^2 mu^2 / |T| times less
-    than it would for one value: of no consequence once n h mu^2 is large against |T|, and without a
-    bounded T infinite. Choose by it, among public numbers, a bandwidth or a mu.
+    The first two are those of any kernel estimate. The noise is negligible if n h mu^2 is large
+    compared to |T|, and infinite if T is not bounded. Use it to choose a bandwidth or a mu from
+    public numbers.
 
     Args:
-        domain: T.
+        domain: the domain T.
         bandwidth: h, in the units of the values.
         records: n, public or a guess.
-        mu: of the release.
-        neighbors: the relation.
-        spread: s, standard deviation of the normal values that are thought of; public.
+        mu: mu of the release.
+        neighbors: the neighbouring relation.
+        spread: s, the standard deviation of the assumed normal values; public.
 
     Raises:
-        InvalidParameter: if a number is not positive, or far beyond all use.
+        InvalidParameter: if a number is not positive, or extremely large or small.
 
-    Error: exact for a normal law well inside the domain; the noise too large by sqrt(2 pi) h over
-        the period, relatively, under replace_one. The noise of a released count, and of
-        targets other than `Density()`, is not in it.
+    Error: exact for a normal law well inside the domain. Under replace_one the noise is too large
+        by sqrt(2 pi) h over the period (relative). It does not include the noise of a released
+        count, and assumes the target `Density()`.
     Source: Fryer (1976), "Some errors associated with the non-parametric estimation of density
         functions"; Hall, Rinaldo and Wasserman (2013), section 4.1, for the order of the noise.
 
@@ -238,16 +238,16 @@ def basis_on(
     *,
     counted: bool,
 ) -> Basis | FieldBasis:
-    """Return what a density on a domain is released in.
+    """Return the basis of a density on a domain.
 
     Args:
         domain: a line, a circle, or a box of such sides.
         bandwidth: one number, or one for each side of a box.
-        target: what errors weigh; by default `Density()` on one side and `Scales()` on a box.
+        target: the weights of errors; by default `Density()` on one side and `Scales()` on a box.
         counted: whether the number of records is private and released.
 
     Raises:
-        InvalidParameter: if the domain cannot carry it.
+        InvalidParameter: if the domain does not allow it.
     """
     first, *others = domain.sides
     if others:

@@ -1,4 +1,4 @@
-"""A released density as it is read best: what people are handed."""
+"""The estimate of a released density that users get."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -41,25 +41,25 @@ _MOST_KEPT: Final = 64
 @final
 @dataclass(frozen=True, slots=True)
 class DensityFunction(ProperDensity):
-    """A private density, read as well as its release allows. All that it does is post-processing.
+    """A private density with the best estimate that its release allows; post-processing only.
 
-    The release tells how large the noise of each wave is, and so which share of it is worth
-    keeping: the one of least estimated error. Of one coordinate wavelets are kept besides, where
-    they are more than chance: narrow peaks beside wide ones. What is kept is replaced by the
-    nearest function that is nowhere negative and has integral 1. Values may be anywhere in the
-    domain: an end where the density is not 0 is no jump.
+    The noise of each wave is known, so the estimate keeps the share of each wave with the least
+    estimated error. For one coordinate it also keeps wavelets that are more than chance, which show
+    narrow peaks beside wide ones. The result is the nearest function that is nowhere negative and
+    has integral 1. Values can be anywhere in the domain: an end where the density is not 0 does not
+    count as a jump.
 
-    The methods are those of SciPy's distributions, of the one density that was read. Of several
-    coordinates `marginal` gives that of one.
+    The methods are those of SciPy's distributions. For several coordinates, `marginal` gives the
+    density of one.
 
     Attributes:
-        raw: the kernel estimate as it was released, at the least bandwidth, which may be negative;
-            of an interval on a scale, on the line of the scale.
-        bandwidth: of the Gaussian kernel that it is read by, on a box one for each side; None, as
-            it is handed over, for the shares of least estimated error.
+        raw: the released kernel estimate at the smallest bandwidth, which can be negative; for an
+            interval on a scale, it is on the line of the scale.
+        bandwidth: bandwidth of the Gaussian kernel of `smooth`, on a box one for each side; None
+            for the shares of least estimated error.
 
-    Error: an estimate of the records' density. Its noise is that of the release; `band` says how
-        far off it may be.
+    Error: an estimate of the density of the records, with the noise of the release; `band` bounds
+        the error.
     """
 
     kind: ClassVar[str] = "density_function"
@@ -73,10 +73,11 @@ class DensityFunction(ProperDensity):
     bandwidth: tuple[Fraction, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse bandwidths that the release does not hold.
+        """Check the bandwidth against the release.
 
         Raises:
-            InvalidParameter: if one is below a half of the release's, or too large for its side.
+            InvalidParameter: if a bandwidth is below half of the release's, or too large for its
+                side.
         """
         check_type("raw", self.raw, Raw, "functional.function(release), which makes it")
         if self.bandwidth is None:
@@ -133,7 +134,7 @@ class DensityFunction(ProperDensity):
 
     @property
     def count(self) -> float:
-        """The number of records: the public one, or the released one, which has noise."""
+        """The number of records: public, or released with noise."""
         return self.raw.count
 
     @property
@@ -143,15 +144,15 @@ class DensityFunction(ProperDensity):
 
     @property
     def outside(self) -> OutsideCounts | tuple[()]:
-        """How many records lie below the domain, above it and nowhere, where they were counted.
+        """The numbers of records below the domain, above it and at no place, if they were counted.
 
-        The density is that of those inside.
+        The density is that of the records inside.
         """
         return self.raw.outside
 
     @property
     def reading(self) -> Reading:
-        """Which share of each wave is kept, and by which estimates.
+        """The share of each wave that is kept, and the estimates behind it.
 
         Raises:
             InvalidParameter: if the released number of records is not positive.
@@ -160,7 +161,7 @@ class DensityFunction(ProperDensity):
 
     @property
     def shares(self) -> Array:
-        """The share of each wave that is kept, at all places alike."""
+        """The share of each wave that is kept, the same at all places."""
         if self.bandwidth is None:
             return self.reading.shares
         own = self.raw.waves.bandwidths
@@ -170,12 +171,12 @@ class DensityFunction(ProperDensity):
 
     @property
     def unresolved(self) -> str | None:
-        """Why the release does not show the density of its values, in a sentence; None if it does.
+        """The reason, in a sentence, why the release does not resolve the density; None if it does.
 
-        They are heaped on places, or clipped at an end, or the domain is too wide: then more is
-        worth keeping of the fastest waves than a density would have. Use `smooth(h)` to see it at a
-        larger bandwidth. A number of records that may be noise alone is said, too. Of several
-        coordinates it is None but for that.
+        The values are heaped on places, or clipped at an end, or the domain is too wide: then the
+        fastest waves have more signal than those of a density. Use `smooth(h)` for a larger
+        bandwidth. Another reason is a number of records that may be noise alone; it is the only one
+        for several coordinates.
         """
         count = self.noisy_count
         if not count.exceeds_noise:
@@ -188,20 +189,20 @@ class DensityFunction(ProperDensity):
     # -- other readings -----------------------------------------------------------------------
 
     def smooth(self, bandwidth: Real | Sequence[Real]) -> Self:
-        """Return the same release read by a Gaussian kernel of a bandwidth: free.
+        """Return the estimate of the same release with a Gaussian kernel of a bandwidth: free.
 
         Args:
-            bandwidth: in the units of the values, on a box one for each side.
+            bandwidth: the bandwidth in the units of the values, on a box one for each side.
 
         Raises:
-            InvalidParameter: if one is below half of that of the release, or too large for its
+            InvalidParameter: if a bandwidth is below half of the release's, or too large for its
                 side.
         """
         return replace(self, bandwidth=each("bandwidth", bandwidth, len(self.sides)))
 
     @override
     def marginal(self, axis: int) -> ProperDensity:
-        """Return the density of one coordinate, read from its own waves.
+        """Return the density of one coordinate, estimated from its own waves.
 
         Raises:
             InvalidParameter: if there is no such axis.
@@ -213,10 +214,10 @@ class DensityFunction(ProperDensity):
         return DensityFunction(found, None if self.bandwidth is None else (self.bandwidth[axis],))
 
     def plane(self, first: int, second: int) -> "DensityFunction":
-        """Return the density of two of three coordinates, read from its own waves.
+        """Return the density of two of three coordinates, estimated from its own waves.
 
         Raises:
-            InvalidParameter: if there are no two such axes, in this order.
+            InvalidParameter: if there are no such axes, or they are not in order.
         """
         if isinstance(self.raw, ReleasedFunction):
             raise InvalidParameter(
@@ -227,37 +228,37 @@ class DensityFunction(ProperDensity):
         return DensityFunction(found, None if widths is None else (widths[first], widths[second]))
 
     def focused(self) -> Interval:
-        """Return where the mass is, as a domain for a second release.
+        """Return an interval around the mass, as the domain of a second release.
 
-        Of a first release at a small budget, with the target `Cumulative()`, on a domain that is
-        chosen without looking. It is post-processing: public, and free.
+        Use it on a first release with a small budget, the target `Cumulative()`, and a domain that
+        you choose without looking at the data. It is post-processing, so it is public and free.
 
-            c = max(0.005, 3 s),   s the deviation of the noise of the distribution function
+            c = max(0.005, 3 s),   s the standard deviation of the noise of the cdf
             [ppf(c) - 0.6 d, ppf(1 - c) + 0.6 d],   d = ppf(1 - c) - ppf(c)
 
-        within the domain, rounded outwards; all of the domain where c is above 1/4, for then the
-        noise hides where the mass is.
+        within the domain, rounded outwards. If c is above 1/4, it is the whole domain, because the
+        noise then hides the mass.
 
         Raises:
-            InvalidParameter: if it is no density on one interval.
+            InvalidParameter: if it is not a density on one interval.
         """
         return focused_interval(self, self.reading, self.shares)
 
     def conditional(self, axis: int, value: Real) -> TabulatedDensity:
-        """Return the density of the other coordinates where one has a value, f(y | x = value).
+        """Return the density of the other coordinates given the value of one, f(y | x = value).
 
-        It is smoothed along x as far as the records near the value are few beside the noise: until
-        the density of x, the divisor, has a relative error of 15 %.
+        It is smoothed along x until the density of x, the divisor, has a relative error of at most
+        15 %. If many records are near the value, that needs no smoothing.
 
         Args:
-            axis: of the coordinate that is known.
-            value: of it.
+            axis: the axis of the known coordinate.
+            value: its value.
 
         Raises:
-            InvalidParameter: if there is one coordinate only, there is no such axis, the value is
-                outside of its domain, or too few records are near.
+            InvalidParameter: if there is only one coordinate, there is no such axis, the value is
+                outside its domain, or too few records are near.
 
-        Error: an estimate, as the density of all coordinates is.
+        Error: an estimate, like the density of all coordinates.
         """
         if isinstance(self.raw, ReleasedFunction):
             raise InvalidParameter(
@@ -276,22 +277,22 @@ class DensityFunction(ProperDensity):
     # -- how far off it is --------------------------------------------------------------------
 
     def band(self, level: float, kind: str = "density") -> Band:
-        """Return a band that holds everywhere at once, ends included, of one coordinate.
+        """Return a simultaneous band over the whole domain, ends included, for one coordinate.
 
         Args:
-            level: in (0, 1).
-            kind: "density", for the density that the records were drawn from. It is read with more
-                waves than the density itself, so that what they leave out is small beside the
-                width, and holds the density that is handed over; "total", for what the reading by
-                shares is expected to be, with noise and sampling, but without what it leaves out;
-                "noise", for what it would be without noise.
+            level: the confidence level, in (0, 1).
+            kind: "density", for the density that the records were drawn from. It uses more waves
+                than the estimate, so that the omitted part is small beside the width, and it
+                contains the estimate. "total", for the expected value of the estimate, with noise
+                and sampling but without its bias. "noise", for the estimate without noise.
 
         Raises:
             InvalidParameter: if the level is outside (0, 1), the kind is another word, there are
                 several coordinates, or the released number of records is not positive.
 
-        Error: an estimate, for shares are chosen from the release. Coverage of "density" was
-            measured (docs/measured.md); features that n records do not show are in no band.
+        Error: an estimate, because the shares are chosen from the release. The coverage of
+            "density" is measured (docs/measured.md). A band does not show features that n records
+            do not show.
         """
         share, known = check_level(level), check_band_kind(kind, ("density", "total", "noise"))
         self._require_one("band")
@@ -318,27 +319,27 @@ class DensityFunction(ProperDensity):
 
     @property
     def on_line(self) -> TabulatedDensity:
-        """The same density where its places are equally spaced: on the line of its scale."""
+        """The same density on the line of its scale, where its places are equally spaced."""
         found = self.table
         return TabulatedDensity(Table(tuple(s.line for s in self.sides), found.steps, found.values))
 
     def mean_interval(self, level: float, kind: str = "total") -> tuple[float, float]:
-        """Return an interval for the mean, of one coordinate on an interval.
+        """Return a confidence interval for the mean, for one coordinate on an interval.
 
         Args:
-            level: in (0, 1).
-            kind: "total", for the mean of what the records in the domain are drawn from; "noise",
-                for the mean of these records.
+            level: the confidence level, in (0, 1).
+            kind: "total", for the mean of the population from which the records in the domain are
+                drawn; "noise", for the mean of these records.
 
         Returns:
-            Both ends, in the domain; `mean()` is between them.
+            The lower and the upper end, in the domain; `mean()` is between them.
 
         Raises:
             InvalidParameter: if the level is outside (0, 1), the kind is another word, there are
                 several coordinates, the side is a circle or has a scale, or the released number of
                 records is not positive.
 
-        Error: an estimate, of a sum that is nearly Gaussian (docs/measured.md).
+        Error: an estimate, because the sum is only nearly Gaussian (docs/measured.md).
         """
         share, known = check_level(level), check_band_kind(kind, ("total", "noise"))
         self._require_line("mean_interval")
@@ -353,20 +354,20 @@ class DensityFunction(ProperDensity):
     def quantile_interval(
         self, q: npt.ArrayLike, level: float, kind: str = "total"
     ) -> tuple[Array, Array]:
-        """Return an interval for the quantile of each q, of one coordinate on an interval.
+        """Return a confidence interval for the quantile of each q, for one coordinate.
 
         Args:
-            q: shares in [0, 1].
-            level: in (0, 1), of each interval alone.
-            kind: as of `mean_interval`.
+            q: probabilities in [0, 1].
+            level: the confidence level of each interval alone, in (0, 1).
+            kind: as for `mean_interval`.
 
         Returns:
-            Both ends, of the shape of q; `ppf(q)` is between them.
+            The lower and the upper ends, each in the shape of q; `ppf(q)` is between them.
 
         Raises:
-            InvalidParameter: if a q is outside [0, 1], or as `mean_interval`.
+            InvalidParameter: if a q is outside [0, 1], or as for `mean_interval`.
 
-        Error: an estimate, as `mean_interval`.
+        Error: an estimate, as for `mean_interval`.
         """
         share, known = check_level(level), check_band_kind(kind, ("total", "noise"))
         self._require_line("quantile_interval")
@@ -387,9 +388,10 @@ class DensityFunction(ProperDensity):
         return cast("ReleasedFunction", self.raw.smooth([low for low, _ in self.raw.reach]))
 
     def noise_sd(self, x: npt.ArrayLike) -> Array:
-        """Return the standard deviation of the noise of the reading at each x, of one coordinate.
+        """Return the standard deviation of the noise at each x, for one coordinate.
 
-        Before the nearest density is taken, which brings it nearer to the truth.
+        It is that of the sum of the waves, before the step to the nearest density, which reduces
+        the error.
         """
         self._require_one("noise_sd")
         places, variance = noise_of(self.reading, self.shares, self.raw.count_variance)
@@ -413,7 +415,7 @@ def _table(function: DensityFunction) -> Table:
 
 
 def _cause(function: DensityFunction) -> str | None:
-    """Return why the release does not show the density of its values, of one coordinate."""
+    """Return why the release does not resolve the density of one coordinate; None if it does."""
     if len(function.raw.waves.sides) > 1 or function.count <= 0:
         return None
     return unresolved(function.reading, function.shares, _nearest(function))

@@ -32,7 +32,7 @@ __all__ = ["ReleasedField"]
 @final
 @dataclass(frozen=True, slots=True)
 class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
-    """A kernel estimate of two or three coordinates, as released."""
+    """The released kernel estimate of two or three coordinates."""
 
     kind: ClassVar[str] = "field"
     statistics: ClassVar[tuple[str, ...]] = (FieldBasis.statistic,)
@@ -41,14 +41,14 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Where values lie, one for each coordinate."""
+        """The domain, one side for each coordinate."""
         return self.waves.sides
 
     def __call__(self, x: npt.ArrayLike) -> Array:
-        """Return f at each point; shape (..., d) to shape (...).
+        """Return f at each point; the shape (..., d) becomes (...).
 
-        The same point gives the same bits, whatever else is asked with it (on one machine with
-        one version of NumPy). Of many points on a grid `grid` is faster.
+        Equal points give equal bits, in any call (on one machine with one version of NumPy). For
+        many points on a grid, `grid` is faster.
 
         Raises:
             InvalidParameter: if a point is outside the box, or the released count is not positive.
@@ -64,16 +64,17 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
         return same_bits(self.terms, turns).reshape(points.shape[:-1])
 
     def grid(self, points: int | Sequence[int]) -> tuple[tuple[Array, ...], Array]:
-        """Return equally spaced places on each axis over the whole box, and f at all of them.
+        """Return equally spaced places on each axis over the whole box, and f there.
 
         Args:
-            points: on each axis.
+            points: number of places, one number or one for each axis.
 
         Returns:
-            The places on each axis, and f, of shape (points, ...). Within rounding of a call.
+            The places on each axis, and f with shape (points, ...). It equals a call up to
+            rounding.
 
         Raises:
-            InvalidParameter: if there are not as many numbers as axes, or one is below 2.
+            InvalidParameter: if the number of `points` is not that of the axes, or one is below 2.
         """
         sides = self.sides
         asked = list(points) if isinstance(points, list | tuple) else [points] * len(sides)
@@ -83,7 +84,7 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
         return axes, contracted(self.terms, self.tables(axes))
 
     def tables(self, axes: Sequence[Array]) -> list[Array]:
-        """Return the waves of each axis at places on it, shape (2 J + 1, places)."""
+        """Return the waves of each axis at its places, shape (2 J + 1, places)."""
         return [
             waves(side.located(x) / side.period, j)
             for side, x, j in zip(self.sides, axes, self.waves.highest, strict=True)
@@ -92,8 +93,8 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
     def integral(self, lower: Sequence[Real], upper: Sequence[Real]) -> float:
         """Return the integral of f over the box between two corners.
 
-        May be a little outside [0, 1], as f may; over the whole of an interval less than 1, for
-        kernels of values near its ends reach beyond.
+        It can be slightly outside [0, 1], as f can be negative. Over a whole interval it can be
+        less than 1, because kernels of values near the ends reach beyond them.
 
         Raises:
             InvalidParameter: if a corner is outside the box.
@@ -109,9 +110,9 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
         return float(contracted(self.terms, tables).item())
 
     def marginal(self, axis: int) -> ReleasedFunction:
-        """Return the density of one coordinate, all others integrated out: free.
+        """Return the density of one coordinate, with the others integrated out: free.
 
-        It is the curve that these waves would give on that side alone; with all its views.
+        It is a `ReleasedFunction` of the waves of that side.
 
         Raises:
             InvalidParameter: if there is no such axis.
@@ -120,10 +121,10 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
         return ReleasedFunction(*self._along((axis,)), self.bandwidth[axis])
 
     def plane(self, first: int, second: int) -> "ReleasedField":
-        """Return the density of two of three coordinates, the other integrated out: free.
+        """Return the density of two of three coordinates, with the other integrated out: free.
 
         Raises:
-            InvalidParameter: if there are no two such axes, in this order.
+            InvalidParameter: if there are no such axes, or they are not in order.
         """
         d = len(self.sides)
         first = whole("first", first, 0, d - 2)
@@ -133,11 +134,11 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
 
     @property
     def bandwidths(self) -> tuple[tuple[float, float], ...]:
-        """The least and the largest bandwidth of each axis that `smooth` takes."""
+        """The smallest and the largest bandwidth of each axis for `smooth`."""
         return tuple((float(low), float(high)) for low, high in self.reach)
 
     def bandwidth_at(self, factor: float) -> tuple[float, ...]:
-        """Return so many times the bandwidths of the release, or the largest."""
+        """Return the release's bandwidths times a factor, at most the largest ones."""
         return self.times(factor)
 
     def band(
@@ -149,26 +150,27 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
         points: int = 65,
         repetitions: int = 400,
     ) -> Band:
-        """Return a band that holds at all points of a grid at once, by simulation.
+        """Return a simultaneous band for all points of a grid, by simulation.
 
-            sup over the grid of |noise| / its sd, simulated; its ceil(level (repetitions + 1))-th
-            smallest value is the width
+            width = the ceil(level (repetitions + 1))-th smallest simulated value of
+            sup over the grid of |noise| / its sd
 
-        Under replace_one the noise has a known law, so the band covers the whole grid with at least
-        this probability, over release and simulation together; under add_remove that is so to
-        first order in the noise of the count. Sampling error and bias are not in it, and nothing is
-        said between the points. If the bandwidth was chosen from the release, it is an estimate.
+        Under replace_one the law of the noise is known. So the band covers the whole grid with at
+        least this probability, over release and simulation together. Under add_remove the same
+        holds to first order in the noise of the count. The band does not include sampling error or
+        bias, and does not cover places between the points. If the bandwidth was chosen from the
+        release, the band is an estimate.
 
         Args:
-            level: in (0, 1).
-            kind: "noise", for what the field would be without noise; or "total", for what it is
-                expected to be, with the sampling of the records: an estimate, by Gaussian draws of
-                the released density, and limits as of curves. Coverage was measured of 500
-                records only, at a level of 0.95 and two of four settings: 0.96 and 0.965 of 200
-                releases each (standard error 0.014).
-            generator: for the simulation; public, its seed need not be secret.
-            points: on each axis.
-            repetitions: simulated fields of noise.
+            level: the confidence level, in (0, 1).
+            kind: "noise", for the field without noise; or "total", for its expected value, with the
+                sampling of the records. "total" is an estimate, by Gaussian draws from the released
+                density, with limits as for curves. Its coverage was measured for 500 records only,
+                at the level 0.95 in two of four settings: 0.96 and 0.965 of 200 releases each
+                (standard error 0.014).
+            generator: the generator of the simulation; its seed need not be secret.
+            points: number of points on each axis.
+            repetitions: number of simulated fields of noise.
 
         Raises:
             InvalidParameter: if the level is outside (0, 1), the kind is another word, or there are
@@ -221,7 +223,7 @@ class ReleasedField(ReleasedDensity[tuple[Fraction, ...]]):
     def _along(
         self, axes: tuple[int, ...]
     ) -> tuple[Margin, tuple[int, ...], float, int | None, int]:
-        """Return what a density of some of the coordinates is made of, but for the bandwidth."""
+        """Return the parts of a density of some coordinates, without its bandwidth."""
         match self.basis:
             case Margin(of=whole_basis, axes=known):
                 margin = Margin(whole_basis, tuple(known[k] for k in axes))

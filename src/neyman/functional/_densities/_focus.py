@@ -1,4 +1,4 @@
-"""Where a first, coarse release says that the mass is: a domain for the second."""
+"""The domain of a second release, from a first, coarse one."""
 
 import math
 from fractions import Fraction
@@ -24,13 +24,13 @@ _WIDENED: Final = 0.6
 def focused_interval(density: ProperDensity, reading: Reading, shares: Array) -> Interval:
     """Return the interval between two outer quantiles, widened, within the domain.
 
-        c = max(0.005, 3 s),   s the deviation of the noise of the distribution function
+        c = max(0.005, 3 s),   s the standard deviation of the noise of the cdf
         [ppf(c) - 0.6 d, ppf(1 - c) + 0.6 d],   d = ppf(1 - c) - ppf(c)
 
-    rounded outwards to three digits of its length; all of the domain where c is above 1/4.
+    rounded outwards to three digits of its length; the whole domain if c is above 1/4.
 
     Raises:
-        InvalidParameter: if it is no density on one interval.
+        InvalidParameter: if it is not a density on one interval.
     """
     side = density.sides[0]
     if len(density.sides) > 1 or not isinstance(side, Interval):

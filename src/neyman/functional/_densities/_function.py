@@ -23,7 +23,7 @@ __all__ = ["ReleasedFunction"]
 @final
 @dataclass(frozen=True, slots=True)
 class ReleasedFunction(ReleasedDensity[Fraction]):
-    """A kernel estimate of one coordinate, as released: unbiased but for its kernel."""
+    """The released kernel estimate of one coordinate; its bias is that of its kernel only."""
 
     kind: ClassVar[str] = "density"
     statistics: ClassVar[tuple[str, ...]] = ("density",)
@@ -32,19 +32,18 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
 
     @property
     def side(self) -> Side:
-        """Where values lie."""
+        """The domain of the values."""
         return self.waves.sides[0]
 
     @property
     def period(self) -> float:
-        """The length of the circle that it was released on."""
+        """The length of the circle of the release."""
         return self.waves.periods[0]
 
     def __call__(self, x: npt.ArrayLike, *, derivative: int = 0) -> Array:
-        """Return f, or a derivative of it, at each x; shape of x.
+        """Return f, or a derivative of f, at each x, in the shape of x.
 
-        The same point gives the same bits, whatever else is asked with it (on one machine with
-        one version of NumPy).
+        Equal points give equal bits, in any call (on one machine with one version of NumPy).
 
         Raises:
             InvalidParameter: if a point is outside the domain, or the released count is not
@@ -59,10 +58,10 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
         return x, self(x)
 
     def integral(self, a: Real, b: Real) -> float:
-        """Return the integral of f from a to b; may be a little outside [0, 1], as f may.
+        """Return the integral of f from a to b; it can be slightly outside [0, 1].
 
-        Kernels of values near the end of an interval reach beyond it: the integral over the
-        whole interval can be less than 1, as it is for every plain kernel estimate.
+        Kernels of values near an end of an interval reach beyond it, so the integral over the whole
+        interval can be less than 1, as for every plain kernel estimate.
         """
         ends = self.cdf([float(exact(a, "a")), float(exact(b, "b"))])
         return float(ends[1] - ends[0])
@@ -70,20 +69,20 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
     def cdf(self, x: npt.ArrayLike) -> Array:
         """Return the integral of f from the lower end to each x.
 
-        Not made monotone: it is unbiased given the count. That of `DensityFunction` is monotone,
-        from 0 to 1. On a circle it goes on growing by 1 with every turn.
+        It is unbiased given the count, and not monotone. The cdf of `DensityFunction` is monotone,
+        from 0 to 1. On a circle it grows by 1 with every turn.
         """
         turns = np.floor(numbers("x", x) / self.side.period) if self.side.closed else 0.0
         return np.asarray(self.series.integral(self.side.located(x)) + turns)
 
     @property
     def bandwidths(self) -> tuple[float, float]:
-        """The least and the largest bandwidth that `smooth` takes."""
+        """The smallest and the largest bandwidth for `smooth`."""
         ((low, high),) = self.reach
         return float(low), float(high)
 
     def bandwidth_at(self, factor: float) -> float:
-        """Return so many times the bandwidth of the release, or the largest."""
+        """Return the release's bandwidth times a factor, at most the largest one."""
         return self.times(factor)[0]
 
     @override
@@ -101,7 +100,7 @@ class ReleasedFunction(ReleasedDensity[Fraction]):
 
     @property
     def series(self) -> Series:
-        """The sum of waves that f is, of distances from the lower end."""
+        """The sum of waves of f, as a function of the distance from the lower end."""
         products, last = self.transform, self.waves.highest[0] + 1
         found = products[:last].astype(np.complex128)
         found.imag[1:] = -products[last:]

@@ -1,4 +1,4 @@
-"""The density of a category and a value: those of all groups of one release, read together."""
+"""The density of a category and a value: the groups of one release, estimated together."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Final, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import check_type, given, whole
+from neyman.arguments import check_type, got, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._answers import Answer, found_in
 from neyman.functional._arguments import check_level, numbers
@@ -39,16 +39,16 @@ _CURVES: Final = "functional.functions(release, functional.DensityFunction) of a
 class GroupedDensity:
     """The density of a category and a value, f(group, x) = P(group) f(x | group).
 
-    Of the functions of one release by group, and nothing else is needed: all of it is
-    post-processing. A group is read beside all others: where the release shows no difference, it
-    has the density of the others, so that small groups are as smooth and as sharp as large ones
-    let them be; where it differs, it is read alone. The release decides this, frequency by
-    frequency.
+    It needs only the functions of one release by group, so it is post-processing. Each group is
+    estimated together with the others. At frequencies where the release shows no difference, a
+    group takes the density of the others, which helps small groups. At frequencies where it
+    differs, it is estimated alone.
 
     Attributes:
-        curves: the densities, each as read alone.
+        curves: the densities, each estimated alone.
 
-    Error: an estimate of the records' densities. Values outside the domain belong to no group.
+    Error: an estimate of the densities of the records. Values outside the domain belong to no
+        group.
     """
 
     curves: Functions[DensityFunction] = field(repr=False)
@@ -57,10 +57,10 @@ class GroupedDensity:
         """Take the functions of one release of a density of one coordinate.
 
         Args:
-            curves: of a release by group, or what a session answered.
+            curves: the functions of a release by group, or the answer of a session.
 
         Raises:
-            InvalidParameter: if they are of something else, or are fewer than two.
+            InvalidParameter: if they are other functions, or fewer than two.
         """
         object.__setattr__(self, "curves", found_in(curves))
         check_type("curves", self.curves, Functions, _CURVES)
@@ -94,13 +94,13 @@ class GroupedDensity:
 
     @property
     def side(self) -> Side:
-        """Where values lie."""
+        """The domain of the values."""
         return self.marginal().sides[0]
 
     def probabilities(self) -> dict[Key, float]:
-        """Return the probability of each group, of records in the domain; their sum is 1.
+        """Return the probability of each group among the records in the domain; the sum is 1.
 
-        By the released numbers of records, those below 0 taken for 0.
+        It uses the released numbers of records; those below 0 count as 0.
 
         Raises:
             InvalidParameter: if none is positive.
@@ -114,7 +114,7 @@ class GroupedDensity:
         return {key: count / total for key, count in counts.items()}
 
     def conditional(self, key: Key) -> ProperDensity:
-        """Return the density of the values of one group, f(x | group), read beside the others.
+        """Return the density of the values of one group, f(x | group), using the other groups.
 
         Raises:
             InvalidParameter: if there is no such group, or its number of records is not positive.
@@ -123,14 +123,14 @@ class GroupedDensity:
         return _conditional(self, key)
 
     def marginal(self) -> DensityFunction:
-        """Return the density of values of all groups, read from the sum of their waves."""
+        """Return the density of the values of all groups, estimated from the sum of their waves."""
         return _marginal(self)
 
     def pdf(self, key: Key, x: npt.ArrayLike) -> Array:
         """Return P(group) f(x | group) at each x.
 
         Raises:
-            InvalidParameter: as `conditional`.
+            InvalidParameter: as for `conditional`.
         """
         density = self.conditional(key)
         return np.asarray(self.probabilities()[key] * density(x))
@@ -138,7 +138,7 @@ class GroupedDensity:
     def probabilities_at(self, x: npt.ArrayLike) -> dict[Key, Array]:
         """Return the probability of each group given a value, P(group | x), at each x.
 
-        NaN where no group has a density.
+        It is NaN where all densities are 0.
         """
         places = numbers("x", x)
         shares = self.probabilities()
@@ -154,11 +154,12 @@ class GroupedDensity:
         """Return the groups and the values of `size` independent draws: synthetic rows, free.
 
         Args:
-            size: how many.
+            size: number of draws.
             generator: a NumPy Generator; the same seed gives the same draws.
 
         Raises:
-            InvalidParameter: if the size is no whole number from 0 to 2^36, or the generator none.
+            InvalidParameter: if the size is not a whole number from 0 to 2^36, or the generator is
+                not one.
         """
         check_generator(generator)
         size = whole("size", size, 0, MOST_RECORDS)
@@ -174,21 +175,21 @@ class GroupedDensity:
         return [keys[int(place)] for place in places], values
 
     def difference(self, first: Key, second: Key, level: float) -> Band:
-        """Return a band for f(x | first) - f(x | second), everywhere at once, ends included.
+        """Return a simultaneous band for f(x | first) - f(x | second), ends included.
 
-        Each group is read alone: what they have in common is assumed nowhere. Where 0 is outside
-        of the band, the groups differ.
+        Each group is estimated alone, without assuming that they have anything in common. Where 0
+        is outside the band, the groups differ.
 
         Args:
-            first: a group.
-            second: another.
-            level: in (0, 1).
+            first: the key of a group.
+            second: the key of another group.
+            level: the confidence level, in (0, 1).
 
         Raises:
             InvalidParameter: if there are no such groups, they are the same, a number of records
                 is not positive, or the level is outside (0, 1).
 
-        Error: an estimate, as `DensityFunction.band` of the kind "density" is.
+        Error: an estimate, as for `DensityFunction.band` with kind "density".
         """
         share = check_level(level)
         found = [self._group("first", first), self._group("second", second)]
@@ -201,18 +202,18 @@ class GroupedDensity:
         return difference_band(one, other, share)
 
     def _group(self, name: str, key: Key) -> DensityFunction:
-        """Return the function of a group as read alone, or refuse what is none."""
+        """Return the function of a group, estimated alone; refuse an unknown group."""
         if not isinstance(key, tuple) or key not in self.curves:  # pyright: ignore[reportUnnecessaryIsInstance]
             some = ", ".join(map(repr, list(self.curves)[:3]))
             raise InvalidParameter(
                 f"{name} must be a group of this density, a tuple of "
-                f"{', '.join(self.curves.columns)}; {given(name, key)}; write one such as {some}"
+                f"{', '.join(self.curves.columns)}; got {got(key)}. Write one such as {some}"
             )
         return self.curves[key]
 
     @property
     def releases(self) -> dict[Key, ReleasedFunction]:
-        """What was released of each group."""
+        """The release of each group."""
         return {key: cast("ReleasedFunction", curve.raw) for key, curve in self.curves.items()}
 
 

@@ -1,22 +1,22 @@
-"""Intervals for the mean and the quantiles of what records are drawn from, read off a release.
+"""Confidence intervals for the mean and the quantiles of a population, from a release.
 
-Both are read from the released kernel estimate g on its circle, not from the density that was made
-of it: what the reading smooths away, and what makes it nowhere negative, would be in no interval.
-The circle is longer than the interval: on the stretch B that no kernel reaches g is noise, and the
-regression of another integral on the noise there is subtracted.
+Both use the released kernel estimate g on its circle, not the final density, because no interval
+would cover the bias of smoothing and of the step to a non-negative function. The circle is longer
+than the interval. On the stretch B, which no kernel reaches, g is noise only. The regression of
+another integral on the noise there is subtracted.
 
-**The mean**, with c the middle of the interval and b that of B, T its length and r = 5 bandwidths,
-as far as kernels of values at an end reach:
+**The mean**, with c the middle of the interval, b the middle of B, T the length of the interval and
+r = 5 bandwidths, the reach of kernels of values at an end:
 
     E x = c + integral over [-r, T + r] of (x - c) g + beta * integral over B of (x - b) g
 
-**A quantile** is where the distribution function passes p:
+**A quantile** is the place where the distribution function passes p:
 
     F(x) = integral of g from -r to x + beta * integral of g over B
 
-For x < r it is from -x, so that what is beyond the end is folded back; upwards of the middle the
-same is read from the upper end. N_k is what wave k adds to the variance of g at a point, so that
-the integral of the noise over a stretch of length d has the variance
+For x < r the integral starts at -x, which folds back the part beyond the end. Above the middle, the
+same is done from the upper end. N_k is the contribution of wave k to the variance of g at a point.
+So the integral of the noise over a stretch of length d has the variance
 
     V(d) = sum_k N_k (2 - 2 cos w_k d) / w_k^2
 
@@ -52,13 +52,13 @@ _UNTOLD: Final = 2.0
 def mean_interval(
     raw: ReleasedFunction, density: ProperDensity, level: float, *, sampling: bool
 ) -> tuple[float, float]:
-    """Return an interval for the mean; with sampling its variance has r var(x) / n.
+    """Return an interval for the mean; with sampling, its variance includes r var(x) / n.
 
     Args:
-        raw: the release, at its least bandwidth.
-        density: as it is read; its variance is that of a record, and its mean is inside.
-        level: in (0, 1).
-        sampling: whether for the mean of the law, or of these records alone.
+        raw: the release at its smallest bandwidth.
+        density: the estimate; it gives the variance of a record, and its mean is inside.
+        level: the confidence level, in (0, 1).
+        sampling: True for the mean of the population, False for the mean of these records.
     """
     series, length = raw.series, float(raw.side.length)
     noise, reach = raw.noise_spectrum[1:], _reach(raw)
@@ -107,17 +107,17 @@ def quantile_interval(
     sampling: bool,
     bandwidths: float,
 ) -> tuple[Array, Array]:
-    """Return an interval for each quantile: the places at which a test accepts F(x) = q.
+    """Return an interval for each quantile: the places where a test accepts F(x) = q.
 
-    Its variance is that of the noise, and with sampling r q (1 - q) / n.
+    The variance is that of the noise; with sampling, plus r q (1 - q) / n.
 
     Args:
-        raw: the release, at its least bandwidth.
-        density: as it is read; its quantiles are inside.
-        q: shares in [0, 1].
-        level: in (0, 1).
-        sampling: whether for quantiles of the law, or of these records alone.
-        bandwidths: how many bandwidths of the release it was read with.
+        raw: the release at its smallest bandwidth.
+        density: the estimate; its quantiles are inside.
+        q: probabilities in [0, 1].
+        level: the confidence level, in (0, 1).
+        sampling: True for quantiles of the population, False for those of these records.
+        bandwidths: the bandwidth of the estimate, in units of the release's.
     """
     shown, found = density.ppf(q), _distribution(raw)
     z, n, r = _normal(level), raw.positive_count, raw.unit_records
@@ -150,8 +150,8 @@ class _Distribution:
     Attributes:
         x: the places, from the lower end.
         value: F, monotone, from 0 to 1.
-        variance: of the noise of F, but for that of the count.
-        level: what F is where all waves are 0; a relative error of the count moves what is above.
+        variance: variance of the noise of F, without that of the count.
+        level: F if all waves are 0; a relative error of the count moves the rest.
     """
 
     x: Array
@@ -162,7 +162,7 @@ class _Distribution:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _distribution(raw: ReleasedFunction) -> _Distribution:
-    """Tabulate F from end to end of an interval."""
+    """Return F at places from end to end of an interval."""
     series, noise = raw.series, _Integrals.of(raw)
     length, period = float(raw.side.length), series.period
     reach = _reach(raw)
@@ -228,14 +228,14 @@ def _normal(level: float) -> float:
 
 
 def _reach(raw: ReleasedFunction) -> float:
-    """Return how far beyond an end kernels reach, on the circle that there is."""
+    """Return how far kernels reach beyond an end, limited by the circle."""
     return min(_REACH * float(raw.bandwidth), (raw.series.period - float(raw.side.length)) / 2)
 
 
 def _holding(
     raw: ReleasedFunction, middle: npt.ArrayLike, lower: npt.ArrayLike, upper: npt.ArrayLike
 ) -> tuple[Array, Array]:
-    """Return ends on the domain around what is shown."""
+    """Return ends in the domain that include the estimate."""
     start, end = raw.side.start, raw.side.start + float(raw.side.length)
     low, high = np.minimum(lower, middle), np.maximum(upper, middle)
     return np.clip(low, start, end), np.clip(high, start, end)

@@ -1,14 +1,14 @@
-"""The masses of values on a declared grid, read from released counts of each value.
+"""The masses of values on a declared grid, from released counts of each value.
 
-Values with a known step have no density: they lie on the points of a grid, and a count of each
-point has the least noise of all that could be released of them, 1 / mu. What is left is to read
-the counts. They have cosines over the K points, c_j = sum_k y_k cos(pi j (k + 1/2) / K) / n, of
-which a smooth column has the slow ones only: their shares are chosen as those of a density are. A
-column of heaps has all of them; there the counts themselves are better. The estimated error
+Values with a known step have no density: they are on the points of a grid, and the counts of the
+points have the least possible noise, 1 / mu. The counts have cosines over the K points, c_j = sum_k
+y_k cos(pi j (k + 1/2) / K) / n. A smooth column has only slow cosines, so their shares are chosen
+as for a density. A heaped column has all of them, so the counts themselves are better. The
+estimated error
 
     R(m) = |m - y / n|^2 + 2 sum_k v_k n dm_k / dy_k,    v_k = s^2 / n^2 + p_k (1 - p_k) / n
 
-decides, for the masses m nearest to either that are nowhere negative and add up to 1.
+decides between the two. m are the nearest masses that are nowhere negative and have sum 1.
 """
 
 import math
@@ -52,16 +52,16 @@ _TRIED: Final = 4
 class MassFunction(Function):
     """Shares of values at the points of a grid, with the methods of SciPy's discrete distributions.
 
-    They are nowhere negative and add up to 1. All of it is post-processing of released counts.
+    They are nowhere negative and have sum 1. All of it is post-processing of released counts.
 
     Attributes:
-        first: the least point of the grid.
-        step: between its points.
-        counts: of values at each point, as released.
-        stddev: of the noise of each.
+        first: the smallest point of the grid.
+        step: the distance between points.
+        counts: the released count of values at each point.
+        stddev: standard deviation of the noise of each count.
 
-    Error: an estimate of the shares of the population; `band` says how far off it may be. Values
-        between points counted at the point of their bin.
+    Error: an estimate of the shares of the population; `band` bounds the error. Values between
+        points count at the point of their bin.
     """
 
     kind: ClassVar[str] = "mass_function"
@@ -74,7 +74,7 @@ class MassFunction(Function):
     stddev: float
 
     def __post_init__(self) -> None:
-        """Refuse what is no grid of counts.
+        """Check the fields.
 
         Raises:
             InvalidParameter: if it has fewer than 3 points or more than 2^20, or a number is not
@@ -157,7 +157,7 @@ class MassFunction(Function):
 
     @property
     def count_sd(self) -> float:
-        """Standard deviation of its noise."""
+        """Standard deviation of the noise of `count`."""
         return self.stddev * math.sqrt(len(self.counts))
 
     @property
@@ -198,10 +198,10 @@ class MassFunction(Function):
         return np.asarray(1 - self.cdf(x))
 
     def ppf(self, q: npt.ArrayLike) -> Array:
-        """Return the least point up to which there is a share of q, for each q in [0, 1].
+        """Return the smallest point with cdf at least q, for each q in [0, 1].
 
         Raises:
-            InvalidParameter: if one is outside.
+            InvalidParameter: if a q is outside [0, 1].
         """
         shares = numbers("q", q)
         if not ((shares >= 0) & (shares <= 1)).all():
@@ -210,7 +210,7 @@ class MassFunction(Function):
         return self.points[np.minimum(at, len(self.counts) - 1)]
 
     def median(self) -> float:
-        """Return the least point up to which half of the values lie."""
+        """Return the smallest point with cdf at least 1/2."""
         return float(self.ppf(0.5))
 
     def mean(self) -> float:
@@ -218,38 +218,39 @@ class MassFunction(Function):
         return float(self.masses @ self.points)
 
     def var(self) -> float:
-        """Return their variance."""
+        """Return the variance of the masses."""
         return float(self.masses @ (self.points - self.mean()) ** 2)
 
     def std(self) -> float:
-        """Return their standard deviation."""
+        """Return the standard deviation of the masses."""
         return math.sqrt(self.var())
 
     def mode(self) -> float:
-        """Return the point of the largest mass; the first of several."""
+        """Return the point with the largest mass; the first of several."""
         return float(self.points[int(np.argmax(self.masses))])
 
     def rvs(self, size: int, *, generator: Generator) -> Array:
-        """Return `size` independent draws: synthetic values on the grid, free of further cost.
+        """Return `size` independent draws: synthetic values on the grid, free.
 
         Args:
-            size: how many.
-            generator: a NumPy Generator. It need not be secret, for the masses are public.
+            size: number of draws.
+            generator: a NumPy Generator. It need not be secret, because the masses are public.
 
         Raises:
-            InvalidParameter: if the size is no whole number from 0 to 2^36, or the generator none.
+            InvalidParameter: if the size is not a whole number from 0 to 2^36, or the generator is
+                not one.
         """
         check_generator(generator)
         return self.ppf(generator.random(whole("size", size, 0, MOST_RECORDS)))
 
     def band(self, level: float, kind: str = "total") -> Band:
-        """Return limits of the masses that hold at all points at once.
+        """Return simultaneous limits of the masses at all points.
 
-        Each point has a share of what may be missed (Bonferroni). The limits are those of the
-        counts, which nothing smooths, and hold the masses that are handed over as well.
+        Each point has an equal share of the error probability (Bonferroni). The limits use the
+        counts without smoothing, and include the returned masses.
 
         Args:
-            level: in (0, 1).
+            level: the confidence level, in (0, 1).
             kind: "total", for the shares of the population that the values were drawn from, one
                 from each unit; "noise", for the shares of these values.
 
@@ -281,21 +282,22 @@ class MassFunction(Function):
 
 
 def masses(release: Released) -> MassFunction:
-    """Return the masses of values on a grid, of a release of counts by value: free.
+    """Return the masses of values on a grid, from a release of counts by value: free.
 
-    Ask for the counts of bins of one step about the points of the grid, such as
-    `table.count(Keys({"age": Bins.uniform(-0.5, 99.5, 100, outside="drop")}))` of whole years, or
-    of whole numbers as keys. Each count has the noise of one alone, however many there are.
+    Release the counts of bins of one step around the points of the grid, such as
+    `table.count(Keys({"age": Bins.uniform(-0.5, 99.5, 100, outside="drop")}))` for whole years, or
+    the counts of whole numbers as keys. The noise of each count does not depend on the number of
+    bins.
 
     Args:
-        release: what the door returned.
+        release: the release of the counts.
 
     Raises:
-        InvalidParameter: if it is a release of something else, of other groups, or of bins that are
-            not all of one width.
+        InvalidParameter: if the release is of another statistic, of other groups, or of bins with
+            different widths.
 
-    Error: measured (docs/measured.md): the squared error of the masses is 0.1 to 1.1 times
-        that of the counts, brought to the nearest masses.
+    Error: measured (docs/measured.md): the squared error is 0.1 to 1.1 times that of the masses
+        nearest to the counts.
     Source: Stein, *Estimation of the mean of a multivariate normal distribution*, Annals of
         Statistics 1981 (the estimate of the error).
     """
@@ -311,14 +313,14 @@ def masses(release: Released) -> MassFunction:
 
 @runtime_checkable
 class _WithMechanism(Protocol):
-    """A release that says what its noise is."""
+    """A release that states its noise."""
 
     @property
     def mechanism(self) -> Mapping[str, object]: ...
 
 
 def _middles(columns: Mapping[str, Sequence[object]], name: str) -> Array:
-    """Return the middles of bins, or the values of keys; none of what are no numbers."""
+    """Return the middles of bins, or the values of keys; refuse keys that are not numbers."""
     ends = [columns.get(f"{name}{end}", columns.get(name, ())) for end in ("_from", "_to")]
     if not all(type(end) in (int, float) for side in ends for end in side):
         return np.zeros(0)
@@ -337,7 +339,7 @@ def _positive(function: MassFunction) -> float:
 
 @lru_cache(maxsize=64)
 def _masses(function: MassFunction) -> Array:
-    """Return the masses nearest to the counts, or to smoothed ones, by the estimated error."""
+    """Return the masses nearest to the counts or to smoothed counts, by estimated error."""
     from scipy import fft  # pyright: ignore[reportMissingTypeStubs]
 
     n, k = _positive(function), len(function.counts)
@@ -378,7 +380,7 @@ def _own(kept: Array) -> Array:
 
 
 def _kept(waves: Array, noise: float, n: float, step: float) -> Array:
-    """Return the share of each wave, chosen as those of a density are."""
+    """Return the share of each wave, chosen as for a density."""
     k = waves.size
     weight = np.full(k, 2.0)
     weight[0] = 0.0

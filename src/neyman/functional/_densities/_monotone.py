@@ -1,4 +1,4 @@
-"""A proper density whose distribution function is nearest, for values that are heaped."""
+"""The density whose distribution function is nearest, for heaped values."""
 
 from typing import Final
 
@@ -18,16 +18,15 @@ _BESIDE: Final = 2
 
 
 def monotone_density(side: Side, values: Array) -> Table:
-    """Return a density whose distribution function is nearly the non-decreasing one nearest to F.
+    """Return a density whose distribution function is nearly the nearest monotone one to F.
 
-    F is the integral of a function that is given at places from end to end. Heaps stand beside
-    negative stretches. The nearest density takes what these lack from all heaps alike, so that
-    small heaps lose their mass to large ones; the nearest distribution function takes it from the
-    heaps beside them.
+    F is the integral of a function at places from end to end. Heaps are beside negative stretches.
+    The nearest density takes the missing mass from all heaps equally, so small heaps lose their
+    mass to large ones. The nearest distribution function takes it from the neighbouring heaps.
 
     Args:
-        side: where values lie.
-        values: at equally spaced places of the side, both ends included.
+        side: the domain of the values.
+        values: the function at equally spaced places of the side, both ends included.
     """
     step = float(side.length) / (values.size - 1)
     cells = step * (values[:-1] + values[1:]) / 2
@@ -40,10 +39,10 @@ def monotone_density(side: Side, values: Array) -> Table:
 
 
 def holding(band: Band, density: ProperDensity) -> Band:
-    """Return a band about the nearest density that holds what `monotone_density` makes, too.
+    """Return a band for the nearest density that also contains that of `monotone_density`.
 
-    Both are 0 between heaps, and this one begins a few places nearer to a heap or farther from it:
-    the lower curve is the least at these places.
+    Both are 0 between heaps, but the heaps of the second can begin a few places earlier or later.
+    So the lower curve is the minimum over these places.
     """
     there = density(band.x)
     beside = np.pad(np.minimum(band.lower, there), _BESIDE, mode="edge")

@@ -1,4 +1,4 @@
-"""The density that is nearest to a function on public places, and the table that holds it."""
+"""The nearest density to a function on public places, and the table of a density."""
 
 import math
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ class Table:
     """A density at places of each side, both ends included.
 
     Attributes:
-        sides: where values lie, one for each coordinate.
-        steps: between places, on each side.
-        values: at the places, one axis a side; read-only.
+        sides: the domain, one side for each coordinate.
+        steps: the distance between places on each side.
+        values: the density at the places, one axis for each side; read-only.
     """
 
     sides: tuple[Side, ...]
@@ -30,10 +30,10 @@ class Table:
     values: Array = field(repr=False)
 
     def __post_init__(self) -> None:
-        """Keep the values as they are.
+        """Check the values and make them read-only.
 
         Raises:
-            ValueError: if they are not of as many axes as there are sides, from end to end.
+            ValueError: if the values do not have one axis for each side, from end to end.
         """
         lengths = [float(side.length) for side in self.sides]
         off = [
@@ -55,8 +55,8 @@ class Table:
 def nearest_density(sides: Sequence[Side], values: Array) -> Table:
     """Return the non-negative density of integral 1 that is nearest to values at places.
 
-    In the mean square over the domain, where a place at an end of an interval stands for half of
-    what another does.
+    It is the nearest in mean square over the domain, where a place at an end of an interval has
+    half the weight of another.
     """
     steps = tuple(
         float(side.length) / (number - 1) for side, number in zip(sides, values.shape, strict=True)
@@ -81,7 +81,7 @@ def nearest_density(sides: Sequence[Side], values: Array) -> Table:
 def nearest_masses(values: Array, total: float) -> Array:
     """Return the non-negative vector of sum `total` nearest to `values`: max(v - t, 0).
 
-    In the mean square never farther from any such vector than `values` was.
+    In mean square, it is never farther than `values` from any other such vector.
 
     Source: Held, Wolfe and Crowder, *Validation of subgradient optimization*, Mathematical
         Programming 1974 (the threshold after sorting).

@@ -1,18 +1,19 @@
-"""Densities of groups that are read together: what they have in common is known from all of them.
+"""Densities of groups that are estimated together: all groups show their common part.
 
-The groups of a release have people of their own and the same waves. c is the noisy mean of a wave
-in one group, r what the sum of all other releases says of it: its noise is that of so many groups,
-over the records of all of them. r knows nothing of the group, so that its difference is read as a
-density is, by shares l of the least estimated error,
+The groups of a release have disjoint people and the same waves. c is the noisy mean of a wave in
+one group. r is its mean in all other groups, with the noise of their sum over the records of all of
+them. r is independent of the group, so their difference is estimated as a density is, by shares l
+of the least estimated error,
 
     r_j + l_j (c_j - r_j),       t_j = u_j ((c_j - r_j)^2 - b_j - v_j + k_j / n) n / (n - 1)
-    k_j = 2 r_j c_j - r_j^2      what is known of the squared mean beside t_j
+    k_j = 2 r_j c_j - r_j^2      the known part of the squared mean, besides t_j
 
-A small group keeps little of its own noise, a large or an unlike one all of its own. The mean of
-this reading, of error R, and of that of the group alone, of error R', is taken, with Akaike's
-weights: exp(-(n R + 2) / 2) and exp(-n R' / 2), as if the first had one parameter more. Half of
-the standard deviation of R - R' is taken off first: of few records it is large where both
-readings are far apart, and a group that is unlike must not be drawn to the others by chance.
+A small group keeps little of its own noise; a large or different one keeps all of its own waves.
+The result is the mean of this estimate, of error R, and of the estimate of the group alone, of
+error R'. It uses Akaike's weights exp(-(n R + 2) / 2) and exp(-n R' / 2), as if the first had one
+parameter more. Half of the standard deviation of R - R' is subtracted first. With few records, that
+deviation is large if both estimates are far apart, so a different group is not drawn to the others
+by chance.
 """
 
 import math
@@ -37,7 +38,7 @@ _FAR: Final = 700.0
 
 
 def together(releases: tuple[ReleasedFunction, ...]) -> ReleasedFunction:
-    """Return the release of all records of disjoint groups: the sum of theirs."""
+    """Return the release of all records of disjoint groups: the sum of their releases."""
     total = sum(
         (np.array(one.integers, object) for one in releases[1:]),
         np.array(releases[0].integers, object),
@@ -47,7 +48,7 @@ def together(releases: tuple[ReleasedFunction, ...]) -> ReleasedFunction:
 
 
 def without(all_of_them: ReleasedFunction, one: ReleasedFunction) -> ReleasedFunction:
-    """Return the release of all records but those of one group of them."""
+    """Return the release of all records except those of one group."""
     rest = np.subtract(all_of_them.integers, one.integers)
     variance = all_of_them.stddev**2 - one.stddev**2
     return replace(all_of_them, integers=tuple(rest.tolist()), stddev=math.sqrt(variance))
@@ -56,13 +57,13 @@ def without(all_of_them: ReleasedFunction, one: ReleasedFunction) -> ReleasedFun
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class PooledReading:
-    """What is read of one group, beside others.
+    """The estimate of one group together with others.
 
     Attributes:
-        own: the reading of its release alone.
-        others: the reading of the sum of all others.
-        toward: the reading of how it differs from them.
-        trust: how much the last counts; the first counts the rest.
+        own: the estimate of its release alone.
+        others: the estimate of the sum of all others.
+        toward: the estimate of its difference from them.
+        trust: the weight of the last; the first has the rest.
     """
 
     own: Reading = field(repr=False)
@@ -72,7 +73,7 @@ class PooledReading:
 
     @classmethod
     def of(cls, release: ReleasedFunction, others: ReleasedFunction) -> "PooledReading":
-        """Read a group beside the sum of others.
+        """Estimate a group together with the sum of others.
 
         Raises:
             InvalidParameter: if a released number of records is not positive.
@@ -102,7 +103,7 @@ class PooledReading:
 
     @property
     def means(self) -> Coefficients:
-        """The waves of the group, as they are read."""
+        """The estimated waves of the group."""
         c = self.own.coefficients
         own, reference = (
             self.own.means,

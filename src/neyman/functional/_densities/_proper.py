@@ -1,4 +1,4 @@
-"""A proper density: non-negative, of integral one, linear along each axis between public places."""
+"""A proper density: non-negative, with integral 1, linear between public places."""
 
 import math
 from abc import abstractmethod
@@ -33,11 +33,12 @@ _Places: TypeAlias = npt.NDArray[np.int64]
 
 
 class ProperDensity(Function):
-    """A density that is nowhere negative and has integral 1, with the methods that SciPy's have.
+    """A density that is nowhere negative and has integral 1, with methods as in SciPy.
 
-    It is linear along each axis between public places, and 0 outside of an interval. Of several
-    coordinates `marginal` gives that of one. Moments, quantiles and samples are those of this
-    density: what they say of the population has the release's noise and the records' sampling.
+    It is linear along each axis between public places, and 0 outside an interval. For several
+    coordinates, `marginal` gives the density of one. Moments, quantiles and samples are those of
+    this density. As estimates for the population they have the noise of the release and the
+    sampling error of the records.
     """
 
     __slots__ = ()
@@ -49,17 +50,17 @@ class ProperDensity(Function):
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Where values lie, one for each coordinate."""
+        """The domain, one side for each coordinate."""
         return self.table.sides
 
     @property
     def steps(self) -> tuple[float, ...]:
-        """The distance between places, on each side."""
+        """The distance between places on each side."""
         return self.table.steps
 
     @property
     def values(self) -> Array:
-        """The density at the places, both ends included, one axis a side; read-only."""
+        """The density at the places, both ends included, one axis for each side; read-only."""
         return self.table.values
 
     @property
@@ -76,9 +77,10 @@ class ProperDensity(Function):
         return self.axes[0]
 
     def __call__(self, x: npt.ArrayLike) -> Array:
-        """Return the density at each point; 0 outside an interval. The same point, the same bits.
+        """Return the density at each point; 0 outside an interval. Equal points give equal bits.
 
-        Of one coordinate in the shape of x, of d coordinates from shape (..., d) to (...).
+        For one coordinate it has the shape of x; for d coordinates the shape (..., d) becomes
+        (...).
 
         Raises:
             InvalidParameter: if points have another number of coordinates.
@@ -108,7 +110,7 @@ class ProperDensity(Function):
         return self(x)
 
     def logpdf(self, x: npt.ArrayLike) -> Array:
-        """Return the logarithm of the density; -inf where that is 0."""
+        """Return the logarithm of the density; -inf where the density is 0."""
         with np.errstate(divide="ignore"):
             return np.log(self(x))
 
@@ -140,7 +142,7 @@ class ProperDensity(Function):
         return np.asarray(1 - self.cdf(x))
 
     def ppf(self, q: npt.ArrayLike) -> Array:
-        """Return the smallest x, nearly, with cdf(x) >= q, for each q in [0, 1].
+        """Return the smallest x with cdf(x) >= q, up to rounding, for each q in [0, 1].
 
         Raises:
             InvalidParameter: if a q is outside [0, 1], or there are several coordinates.
@@ -160,7 +162,7 @@ class ProperDensity(Function):
         return side.off_line(places)
 
     def median(self) -> float:
-        """Return the value that half of the mass lies below.
+        """Return the value below which half of the mass lies.
 
         Raises:
             InvalidParameter: if there are several coordinates.
@@ -180,7 +182,7 @@ class ProperDensity(Function):
         """Return the variance.
 
         Raises:
-            InvalidParameter: as `mean`.
+            InvalidParameter: as for `mean`.
         """
         self._require_line("var")
         middle = self.mean()
@@ -190,13 +192,13 @@ class ProperDensity(Function):
         """Return the standard deviation.
 
         Raises:
-            InvalidParameter: as `mean`.
+            InvalidParameter: as for `mean`.
         """
         self._require_line("std")
         return math.sqrt(self.var())
 
     def mode(self) -> float:
-        """Return the place where the density is largest; the first of several.
+        """Return the place with the largest density; the first of several.
 
         Raises:
             InvalidParameter: if there are several coordinates.
@@ -216,18 +218,18 @@ class ProperDensity(Function):
         return -float(((inside * logs) @ weights).sum())
 
     def rvs(self, size: int, *, generator: Generator) -> Array:
-        """Return `size` independent draws: synthetic values, free of further cost.
+        """Return `size` independent draws: synthetic values, free.
 
-        Of one coordinate shape (size,), of d coordinates (size, d).
+        The shape is (size,) for one coordinate, and (size, d) for d coordinates.
 
         Args:
-            size: how many.
-            generator: a NumPy Generator; the same seed gives the same draws. It need not be
-                secret, for the density is public.
+            size: number of draws.
+            generator: a NumPy Generator; the same seed gives the same draws. It need not be secret,
+                because the density is public.
 
         Raises:
-            InvalidParameter: if the size is no whole number from 0 to 2^36, of several coordinates
-                to 2^32, or the generator none.
+            InvalidParameter: if the size is not a whole number from 0 to 2^36 (to 2^32 for several
+                coordinates), or the generator is not one.
         """
         check_generator(generator)
         d = len(self.sides)
@@ -247,20 +249,20 @@ class ProperDensity(Function):
         return found
 
     def masses(self) -> Array:
-        """Return the integral of the tent at each place, at an end half of one; their sum is 1."""
+        """Return the integral of the tent at each place, half a tent at an end; their sum is 1."""
         masses = self.values.copy()
         for k, weights in enumerate(self._weights()):
             masses *= weights.reshape([-1 if axis == k else 1 for axis in range(masses.ndim)])
         return masses / masses.sum()
 
     def grid(self, points: int | Sequence[int]) -> tuple[tuple[Array, ...], Array]:
-        """Return equally spaced places on each side over all of it, and the density there.
+        """Return equally spaced places over the whole of each side, and the density there.
 
         Args:
-            points: on each side.
+            points: number of places, one number or one for each side.
 
         Raises:
-            InvalidParameter: if there are not as many numbers as sides, or one is below 2.
+            InvalidParameter: if the number of `points` is not that of the sides, or one is below 2.
         """
         asked = list(points) if isinstance(points, list | tuple) else [points] * len(self.sides)
         if len(asked) != len(self.sides):
@@ -273,7 +275,8 @@ class ProperDensity(Function):
         """Return the integral between two places, or over the box between two corners; in [0, 1].
 
         Raises:
-            InvalidParameter: if a corner is outside the box, or below another.
+            InvalidParameter: if a corner is outside the box, or the upper one is below the lower
+                one.
         """
         corners = [
             [float(v) for v in each(name, corner, len(self.sides))]
@@ -286,7 +289,7 @@ class ProperDensity(Function):
         return float(contracted(self.values, tables).item())
 
     def marginal(self, axis: int) -> "ProperDensity":
-        """Return the density of one coordinate, all others integrated out.
+        """Return the density of one coordinate, with the others integrated out.
 
         Raises:
             InvalidParameter: if there is no such axis.
@@ -301,7 +304,7 @@ class ProperDensity(Function):
 
     @property
     def _lines(self) -> tuple[Array, ...]:
-        """The places on the line of each side, where they are equally spaced."""
+        """The places on the line of each side, equally spaced."""
         return tuple(
             side.start + step * np.arange(number, dtype=np.float64)
             for side, step, number in zip(self.sides, self.steps, self.values.shape, strict=True)
@@ -317,7 +320,7 @@ class ProperDensity(Function):
         return points, left + (right - left) * share, weights * (step / 2)
 
     def _cells(self, points: Array) -> tuple[list[_Places], list[Array], npt.NDArray[np.bool_]]:
-        """Return on each side the cell and the part of it, and whether all of them are there."""
+        """Return each point's cell, its position in the cell, and whether the point is inside."""
         cells: list[_Places] = []
         parts: list[Array] = []
         inside = np.ones(points.shape[:-1], np.bool_)
@@ -337,14 +340,14 @@ class ProperDensity(Function):
         return cells, parts, inside
 
     def _weights(self) -> list[Array]:
-        """Return of each axis the integrals of its tents, in steps."""
+        """Return the integrals of the tents of each axis, in steps."""
         found = [np.ones(number) for number in self.values.shape]
         for weights in found:
             weights[[0, -1]] = 0.5
         return found
 
     def _moment(self, of: Callable[[Array], Array]) -> float:
-        """Return the integral of a function: of a polynomial, without a scale, exactly."""
+        """Return the integral of a function; exact for a polynomial without a scale."""
         x, f, weights = self._within_cells()
         return float(((of(x) * f) @ weights).sum())
 
@@ -367,7 +370,7 @@ class ProperDensity(Function):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class TabulatedDensity(ProperDensity):
-    """A density by its values at places: one that was stored, or one coordinate of several."""
+    """A density by its values at places: a stored one, or a part of several coordinates."""
 
     kind: ClassVar[str] = "projected_field"
     statistics: ClassVar[tuple[str, ...]] = ()
@@ -375,10 +378,10 @@ class TabulatedDensity(ProperDensity):
     held: Table
 
     def __post_init__(self) -> None:
-        """Refuse what is no table.
+        """Check the table.
 
         Raises:
-            InvalidParameter: if it is something else.
+            InvalidParameter: if it is not a table.
         """
         check_type("held", self.held, Table, "density.marginal(axis), which makes it")
 
@@ -389,7 +392,7 @@ class TabulatedDensity(ProperDensity):
 
     @classmethod
     def of_release(cls, release: Released) -> Self:  # noqa: ARG003
-        """Refuse: a release is made a density function.
+        """Refuse, because a release gives a `DensityFunction`.
 
         Raises:
             InvalidParameter: always.
@@ -443,7 +446,7 @@ def _running(side: Side, places: Array, end: float) -> Array:
 
 
 def _inside(side: Side, offset: Array) -> Array:
-    """Return points whose distances from the lower end may be a little beyond an end."""
+    """Return points for distances from the lower end that may be slightly beyond an end."""
     length = float(side.length)
     if side.closed:
         return side.start + np.mod(offset, length)

@@ -1,20 +1,20 @@
-"""How a released density is read best: which share of each wave is kept, by its estimated error.
+"""The best estimate of a released density: the share of each wave, by estimated error.
 
-A kernel of some bandwidth is one way to keep less of the waves in which noise is the larger part.
-Three ways are chosen here by the same estimate of the error of the whole curve,
+A kernel of some bandwidth keeps less of the waves that are mostly noise. Three families of shares
+are compared here by the same estimate of the error of the whole curve,
 
     R(l) = sum_j m_j [(l^2 - 2 l) t_j + l^2 (b_j - t_j / n + a v_j)]
     t_j  = u_j (|c_j|^2 - b_j - v_j) n / (n - 1),      a = 1 / max(1, 1 + sum_j m_j t_j)
 
-and the mean of their shares is taken: the Gaussian kernel; exp(-|h w|^(2p) / 2), p = 1, 2, 4 or 8;
-and the best of all shares that do not grow with the frequency. One counts exp(-n R / 16): nearly
-alike where the release cannot tell which is best, and the best alone where it can. c_j is the noisy
-mean of a wave, v_j the variance of its noise, b_j that of one record's wave over n: where u_j = a =
-1, R is unbiased, up to a constant, for the integrated squared error. u_j leaves out frequencies
-that are noise alone. The noise counts where the density is only, for elsewhere the nearest density
-is 0: a is that share.
+and the result is the mean of their best shares. The families are the Gaussian kernel; exp(-|h
+w|^(2p) / 2) with p = 1, 2, 4 or 8; and all shares that do not grow with the frequency. The weight
+of each is exp(-n R / 16): nearly equal if the release cannot show which is best, and the best alone
+if it can. c_j is the noisy mean of a wave, v_j the variance of its noise, b_j the second moment of
+one record's wave over n. If u_j = a = 1, R is unbiased, up to a constant, for the integrated
+squared error. u_j leaves out frequencies that are noise alone. The nearest density is 0 on a part
+of the domain, where the noise does not count; a is the share of the rest.
 
-In a plane or in space a kernel can be longer in some direction: along the axes, or askew where the
+In a plane or in space a kernel can be longer in some direction: along the axes, or oblique if the
 release is not folded (`_shape`).
 """
 
@@ -59,13 +59,14 @@ class Reading:
     """The share of each wave that is kept.
 
     Attributes:
-        coefficients: what the release says of the waves.
-        shape: the covariance of the kernels that were tried, up to a factor, in the bandwidths of
-            the release.
+        coefficients: the waves estimated from the release.
+        shape: the covariance of the tried kernels, up to a factor, in units of the release's
+            bandwidths.
         signal: t, the estimated squared means.
-        variance: b - t / n + a v, what a wave adds to the error where it is kept whole.
-        bandwidth: of the Gaussian kernel of least estimated error, in those of the release.
-        shares: l, of each wave, the same at all places; 1 for the constant one.
+        variance: b - t / n + a v, the error of a wave that is kept whole.
+        bandwidth: bandwidth of the Gaussian kernel of least estimated error, in units of the
+            release's.
+        shares: l, the share of each wave, the same at all places; 1 for the constant one.
     """
 
     coefficients: Coefficients = field(repr=False)
@@ -93,7 +94,7 @@ class Reading:
 
     @classmethod
     def chosen(cls, c: Coefficients, shape: Array, signal: Array, variance: Array) -> Self:
-        """Choose the shares of least R of what is so large, and adds so much to the error."""
+        """Choose the shares of least R, from the signal of the waves and their variances."""
         n = c.count
         waves = _Waves.of(c, shape, signal, variance)
         factor, gaussian = waves.best_power((1,))
@@ -112,14 +113,14 @@ class Reading:
         return (float((self.coefficients.weight * rest).sum()) - 1) / self.coefficients.volume
 
     def smoothed(self, factors: Sequence[float]) -> Array:
-        """Return the shares of a Gaussian kernel of so many bandwidths of the release."""
+        """Return the shares of a Gaussian kernel of these multiples of the release's bandwidths."""
         lengths = self.coefficients.lengths(np.diag(np.square(factors)))
         with np.errstate(under="ignore"):
             found = np.exp(-(lengths**2) / 2)
         return np.where(self.coefficients.weight > 0, found, lengths == 0)
 
     def best(self) -> Table:
-        """Return the density as it is handed over: the nearest to `means`."""
+        """Return the final density: the nearest one to `means`."""
         c = self.coefficients
         if len(c.sides) > 1:
             return self.proper(self.shares)
@@ -128,26 +129,26 @@ class Reading:
 
     @property
     def means(self) -> Array:
-        """The means of the waves of one coordinate, as far as they are kept.
+        """The estimated means of the waves of one coordinate.
 
-        It is the mean of two curves: that of these shares, and the wavelets that are more than
-        chance. Each counts exp(-n R / 16), as among the shares; a, in the R of the shares, is the
-        part of the domain in which the density by them is not 0.
+        It is the mean of two curves: that of these shares, and that of the wavelets that are more
+        than chance. The weight of each is exp(-n R / 16), as between shares. In the R of the
+        shares, a is the part of the domain where their density is not 0.
         """
         return _means(self)
 
     def proper(self, shares: Array) -> Table:
-        """Return the density nearest to the sum of these shares of the waves."""
+        """Return the density nearest to the sum of the waves with these shares."""
         return nearest_density(self.coefficients.sides, self.coefficients.on_places(shares))
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waves:
-    """The waves that are not hidden, from low frequencies to high ones.
+    """The visible waves, from low frequencies to high ones.
 
     Attributes:
-        places: which they are.
+        places: their indices.
         lengths: their frequencies.
         weight: m.
         signal: t.
@@ -163,7 +164,7 @@ class _Waves:
 
     @classmethod
     def of(cls, c: Coefficients, shape: Array, signal: Array, variance: Array) -> Self:
-        """Sort them by their frequencies, as kernels of a shape see them."""
+        """Sort the waves by their frequencies, relative to kernels of a shape."""
         lengths = c.lengths(shape)
         found = np.nonzero(c.weight > 0)
         order = np.argsort(lengths[found], kind="stable")
@@ -174,7 +175,7 @@ class _Waves:
         return cls(places, lengths[places], c.weight[places], signal[places], both, one)
 
     def whole(self, shares: Array) -> Array:
-        """Return what belongs to these waves beside 1 for the constant one and 0 for the hidden."""
+        """Return the shares of all waves: 1 for the constant one, 0 for hidden ones."""
         found = self.all.copy()
         found[self.places] = shares
         return found
@@ -231,7 +232,7 @@ def _means(reading: Reading) -> Array:
 
 
 def _lies(c: Coefficients, signal: Array) -> float:
-    """Return a, the share of the noise that is where the density is."""
+    """Return a, the share of the noise at places where the density is not 0."""
     share = 1 / max(1.0, 1 + float((c.weight * signal).sum()))
     if c.folded:
         return share
@@ -245,7 +246,7 @@ def _kernels(scaled: Array, power: int) -> Array:
 
 
 def reading_of(released: ReleasedDensity[Any]) -> Reading:
-    """Return the best reading of a release, whatever bandwidth it is read with.
+    """Return the best estimate of a release; it does not depend on its `bandwidth`.
 
     Raises:
         InvalidParameter: if the released number of records is not positive.
@@ -254,7 +255,7 @@ def reading_of(released: ReleasedDensity[Any]) -> Reading:
 
 
 def round_reading_of(released: ReleasedDensity[Any]) -> Reading:
-    """Return the best reading by kernels that are alike on all sides, in bandwidths of the release.
+    """Return the best estimate by kernels that are equal on all sides, in release bandwidths.
 
     Raises:
         InvalidParameter: if the released number of records is not positive.

@@ -1,4 +1,4 @@
-"""A released density, of one coordinate or several: a function made of public integers."""
+"""A released density of one or several coordinates: a function of public integers."""
 
 import math
 from abc import abstractmethod
@@ -32,9 +32,9 @@ class OutsideCounts(NamedTuple):
     """Released numbers of records that are not in the domain.
 
     Attributes:
-        below: of values below it.
-        above: of values above it.
-        nowhere: of values that are no number.
+        below: number of values below the domain.
+        above: number of values above the domain.
+        nowhere: number of values that are NaN.
     """
 
     below: NoisyCount
@@ -44,22 +44,22 @@ class OutsideCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReleasedDensity(Function, Generic[_Bandwidth]):
-    """A private density, to be called, integrated, smoothed and stored as often as one likes.
+    """A private density; call, integrate, smooth and store it as often as you like.
 
         f(x) = (1/n) (1/V) sum_e m_e lambda_e(h) (y_e / a_e) prod_k wave_ek(x_k)
 
     y_e are the released integers, a_e the amplitudes of their features, V the length of the circle
-    or the volume of the torus, n the number of records: public, or the released noisy one.
-    Everything here is post-processing of y. A curve is the case of one side.
+    or the volume of the torus, n the number of records, public or released with noise. Everything
+    here is post-processing of y. A curve is the case of one side.
 
     Attributes:
-        basis: what the integers are coefficients of.
-        integers: as released.
-        stddev: of the noise on each integer.
-        records: n where it is public, else None.
-        unit_records: most records of one unit, r.
-        bandwidth: h of the kernel as read, at least that of the basis; on a box one for each side.
-        waves: those of the basis, with their amplitudes.
+        basis: the basis of the integers.
+        integers: the released integers.
+        stddev: standard deviation of the noise on each integer.
+        records: n if it is public, else None.
+        unit_records: r, the most records of one unit.
+        bandwidth: h of the kernel, at least that of the basis; on a box one for each side.
+        waves: the waves of the basis, with their amplitudes.
     """
 
     version: ClassVar[int]
@@ -91,10 +91,10 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
         )
 
     def __post_init__(self) -> None:
-        """Refuse what does not fit together.
+        """Check that the fields fit together.
 
         Raises:
-            InvalidParameter: if a bandwidth is out of reach, or the integers are not those of the
+            InvalidParameter: if a bandwidth is out of range, or the integers are not those of the
                 basis.
         """
         instead = "functional.function(release), which makes it"
@@ -127,7 +127,7 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
 
     @property
     def count(self) -> float:
-        """Number of records n: the public one, or the released one in the domain, with noise."""
+        """The number of records n: public, or that in the domain, released with noise."""
         if self.records is not None:
             return self.records - sum(part.count for part in self.outside)
         return self.integers[0] / float(self.waves.amplitudes.flat[0])
@@ -141,7 +141,7 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
 
     @property
     def outside(self) -> "OutsideCounts | tuple[()]":
-        """How many records lie outside the domain, where they are counted apart."""
+        """The numbers of records outside the domain, if they were counted."""
         if (b := self.basis.outside) == 0:
             return ()
         return OutsideCounts(
@@ -158,7 +158,7 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
         """The number of records.
 
         Raises:
-            InvalidParameter: if the released one is not positive.
+            InvalidParameter: if the released number is not positive.
         """
         if (count := self.count) <= 0:
             raise InvalidParameter(
@@ -171,9 +171,9 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
 
     @property
     def transform(self) -> Array:
-        """Noisy means of the products of waves over records, before the kernel; 1 for the first.
+        """Noisy means of the products of waves over records, without the kernel; 1 for the first.
 
-        Shape (2 J_1 + 1, ..., 2 J_d + 1); of one side cosines of j = 0 ... J, then sines.
+        The shape is (2 J_1 + 1, ..., 2 J_d + 1): on each side cosines of j = 0 ... J, then sines.
         """
         scales = spread(self.waves.amplitudes)
         released = scales > 0
@@ -185,7 +185,7 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
 
     @property
     def noise_spectrum(self) -> Array:
-        """Variance that each wave adds to f at a point, shape (J_1 + 1, ...); 0 for the count."""
+        """The variance of f at a point from each wave, shape (J_1 + 1, ...); 0 for the count."""
         amplitudes = self.waves.amplitudes.copy()
         amplitudes.flat[0] = 0.0
         scale = self.stddev / (self.positive_count * self.waves.volume)
@@ -197,11 +197,11 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
 
     @property
     def count_variance(self) -> float:
-        """Variance of the noise of the count, relatively."""
+        """The relative variance of the noise of the count."""
         return (self.count_sd / self.positive_count) ** 2
 
     def noise_sd(self, x: npt.ArrayLike) -> Array:
-        """Return the standard deviation of the noise of f at each x; sampling error is not in it.
+        """Return the standard deviation of the noise of f at each x, without sampling error.
 
             under replace_one   (sigma / n V) sqrt(sum_j (m_j lambda_j / a_j)^2), the same for all x
             under add_remove    the first-order term of numerator and count together
@@ -212,7 +212,7 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
         return self.noise_sd_of(self(x))
 
     def noise_sd_of(self, estimate: Array) -> Array:
-        """Return the standard deviation of the noise where f has these values."""
+        """Return the standard deviation of the noise at places where f has these values."""
         own = float(self.noise_spectrum.sum())
         level = 1 / self.waves.volume - estimate
         return np.asarray(np.sqrt(own + self.count_variance * level**2))
@@ -220,23 +220,24 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
     # -- bandwidths ---------------------------------------------------------------------------
 
     def smooth(self, bandwidth: Real | Sequence[Real]) -> Self:
-        """Return the same release read with a larger bandwidth, on a box one for each side: free.
+        """Return the same release with a larger bandwidth, on a box one for each side: free.
 
         Raises:
-            InvalidParameter: if one is below that of the release, or too large for its side.
+            InvalidParameter: if a bandwidth is below that of the release, or too large for its
+                side.
         """
         found = each("bandwidth", bandwidth, len(self.waves.sides))
         return replace(self, bandwidth=self._bandwidth_of(found))
 
     def times(self, factor: float) -> tuple[float, ...]:
-        """Return so many times the bandwidth of the release, or the largest, of each side."""
+        """Return the release's bandwidths times a factor, at most the largest of each side."""
         return tuple(min(float(low) * factor, float(high)) for low, high in self.reach)
 
     @property
     def reach(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """The least and the largest bandwidth that `smooth` takes, of each side.
+        """The smallest and the largest bandwidth of each side for `smooth`.
 
-        The tail of a kernel must end in the empty stretch of the circle.
+        The largest is limited because the tail of a kernel must end in the circle's empty stretch.
         """
         own = self.waves
         found = [side.largest_bandwidth for side in own.sides]
@@ -250,12 +251,12 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
     @property
     @abstractmethod
     def each_bandwidth(self) -> tuple[Fraction, ...]:
-        """The bandwidth as read, of each side."""
+        """The bandwidth of each side."""
 
     @staticmethod
     @abstractmethod
     def _bandwidth_of(found: tuple[Fraction, ...]) -> _Bandwidth:
-        """Return the bandwidth of these sides."""
+        """Return the `bandwidth` field for the bandwidths of the sides."""
 
     @override
     def to_json(self) -> dict[str, object]:
@@ -272,7 +273,7 @@ class ReleasedDensity(Function, Generic[_Bandwidth]):
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _waves_of(basis: WaveBasis) -> Waves:
-    """Return the waves of a basis, made once for all groups and bandwidths of a release."""
+    """Return the waves of a basis, cached for all groups and bandwidths of a release."""
     found = basis.waves
     found.amplitudes.setflags(write=False)
     return found

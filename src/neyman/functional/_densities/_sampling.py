@@ -1,21 +1,21 @@
-"""What sampling adds to a mean of kernels, and limits for its expected value.
+"""The sampling error of a mean of kernels, and limits for its expected value.
 
-The estimate is e = m + noise + sampling, m the expected value of a kernel at x. A variance that is
-estimated together with e is too small where e happens to be too low, so a band of e plus and minus
-u estimated deviations lies too low. The limits here are the m that a test accepts, its variance
-taken at m itself:
+The estimate is e = m + noise + sampling, where m is the expected value of a kernel at x. If the
+variance is estimated from e, it is too small where e is too low, and a band of e plus and minus u
+estimated deviations is too low. The limits here are the m that a test accepts, with the variance at
+m itself:
 
     |e - m| <= u sd(m),    sd(m)^2 = s^2 + (r m - m^2) / n
 
-s the deviation of the noise, r = E K^2 / E K. Sums of kernels are skew to the right, so e is too
-high more often than too low. By the first term of Cornish and Fisher the bound from above is
+s is the standard deviation of the noise, r = E K^2 / E K. Sums of kernels are skewed to the right.
+By the first term of Cornish and Fisher the bound from above is
 
     e - m <= u sd(m) + c(m),    c(m) = ((u^2 - 1) / 6) M(m) / (n^2 sd(m)^2)
 
-M the third central moment of a kernel. With at most r records of a unit, which may all be alike, n
-is their number over r: a sum of r equal kernels has r times the variance of r independent ones,
-and no sum of r has more. The other side would be shortened by c(m), and is not:
-where few records are near, the expansion is not good enough to take something off.
+M is the third central moment of a kernel. If a unit has at most r records, which may all be equal,
+n is the number of records over r: a sum of r equal kernels has r times the variance of r
+independent ones, and no sum of r has more. The other side is not shortened by c(m), because the
+expansion is not accurate enough where few records are near.
 """
 
 import math
@@ -50,10 +50,10 @@ class Sampled(NamedTuple):
     """A mean of n kernels at values with some density.
 
     Attributes:
-        spread: of the mean.
+        spread: the variances of the mean.
         second: r = E K^2 / E K at each point.
-        third: t = E K^3 / E K.
-        records: n, over the most records of one unit.
+        third: t = E K^3 / E K at each point.
+        records: n, the number of records over the most records of one unit.
     """
 
     spread: Spread
@@ -68,8 +68,8 @@ class FieldSampling:
     """A mean of n kernels at values that are drawn from a density.
 
     Attributes:
-        masses: of the density at the places of its lattice; their sum is 1.
-        kernels: of each axis, from the places to the points of the grid, shape (places, points).
+        masses: the masses of the density at the places of its lattice; their sum is 1.
+        kernels: the kernels of each axis between places and grid points, shape (places, points).
         peak: the kernel at 0.
         records: n.
     """
@@ -100,7 +100,7 @@ class FieldSampling:
 
     @property
     def moments(self) -> Sampled:
-        """Variance of the mean, r and t, at each point: as of `sampled`."""
+        """The variance of the mean, r and t, at each point, as in `Sampled`."""
         d, n = len(self.kernels), self.records
         first, second, third = (
             contracted(self.masses, [table**power for table in self.kernels]) for power in (1, 2, 3)
@@ -130,15 +130,15 @@ def _kernel(side: Side, places: Array, points: Array, h: float) -> Array:
 
 
 def limits(estimate: Array, noise: Array, kernels: Sampled, width: float) -> tuple[Array, Array]:
-    """Return the least and the largest expected value that is within `width` deviations.
+    """Return the smallest and the largest expected value within `width` standard deviations.
 
     Args:
         estimate: e.
-        noise: s^2, its variance apart from sampling.
+        noise: s^2, its variance without sampling.
         kernels: r, t and n.
         width: u.
 
-    Error: an estimate. c is taken at the limit found without it.
+    Error: an estimate, because c is taken at the limit without c.
     Source: Wilson, *Probable inference, the law of succession, and statistical inference*, JASA
         1927; Hall, *The Bootstrap and Edgeworth Expansion*, 1992, section 2.5.
     """
@@ -153,7 +153,7 @@ def limits(estimate: Array, noise: Array, kernels: Sampled, width: float) -> tup
 
 
 def _roots(estimate: Array, noise: Array, kernels: Sampled, width: float) -> tuple[Array, Array]:
-    """Return the ends of |e - m| <= u sd(m); for m below 0 the variance is that of the noise."""
+    """Return the ends of |e - m| <= u sd(m); for m below 0, sd is that of the noise."""
     flat = width * np.sqrt(noise)
     share = width**2 / kernels.records
     square, half = 1 + share, estimate + share * kernels.second / 2

@@ -1,13 +1,13 @@
-"""In which directions a density of several coordinates is long: the shape that its kernels take.
+"""The shape of the kernels for a density of several coordinates: its long directions.
 
 The squared means of the waves of a normal cloud of covariance S are exp(-w' S w), on a line and
-wrapped around a circle. S is fitted to those of the release, whose noise is known,
+wrapped around a circle. S is fitted to those of the release, whose noise is known:
 
     sum_j m_j (t_j - exp(-w_j' S w_j))^2 / (b + v_j + e)^2,     t_j = |c_j|^2 - b - v_j,  e = 1/20
 
-so that it is right where a first density is not: read by a kernel that is too wide across, a
-narrow cloud is as wide as that kernel. e keeps the lowest waves, which hardly vary, from deciding
-alone for clouds that are not normal.
+A first density would not give S: with a kernel that is too wide across, a narrow cloud looks as
+wide as that kernel. The lowest waves hardly vary; e keeps them from deciding alone for clouds that
+are not normal.
 """
 
 from typing import Any, Final
@@ -30,11 +30,11 @@ _LONGEST: Final = 1e4
 
 
 def fitted_shape(waves: Coefficients, *, askew: bool) -> Array:
-    """Return S, in the bandwidths of the release, scaled so that its determinant is 1.
+    """Return S in units of the release's bandwidths, scaled to determinant 1.
 
     Args:
-        waves: what a release says of the waves of its circles; not folded.
-        askew: whether it may lie askew to the axes; else it is diagonal.
+        waves: the waves of the circles of a release, not folded.
+        askew: whether S can be oblique to the axes; if not, it is diagonal.
     """
     from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
@@ -62,13 +62,13 @@ def fitted_shape(waves: Coefficients, *, askew: bool) -> Array:
 
 
 def half_as_long(shape: Array) -> Array:
-    """Return the shape half way to a round one: for clouds that an end cuts off."""
+    """Return the shape half way to a round one, for clouds that an end cuts off."""
     lengths, axes = np.linalg.eigh(shape)
     return (axes * np.sqrt(lengths)) @ axes.T
 
 
 def _informative(waves: Coefficients) -> tuple[Array, Array, Array]:
-    """Return w, shape (d, waves), t and weights, of the waves that say something of the shape."""
+    """Return w with shape (d, waves), t and weights, for the waves that show the shape."""
     used = waves.weight > 0
     error = 1 / waves.count + waves.noise[used]
     weights = waves.weight[used] / (error + _MISFIT) ** 2
@@ -80,7 +80,7 @@ def _informative(waves: Coefficients) -> tuple[Array, Array, Array]:
 
 
 def _scaled(shape: Array) -> Array:
-    """Return a shape of determinant 1, no axis of it beyond all use."""
+    """Return a shape of determinant 1, without extremely long or short axes."""
     lengths, axes = np.linalg.eigh(shape)
     logs = np.log(np.maximum(lengths, 1e-300))
     logs = np.clip(logs - logs.mean(), -np.log(_LONGEST), np.log(_LONGEST))

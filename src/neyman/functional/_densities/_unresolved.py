@@ -1,13 +1,13 @@
-"""Whether a release shows the density of its values, and if not, why.
+"""Whether a release resolves the density of its values, and if not, the reason.
 
-A density whose features are wider than the kernel of the release has no fast waves: the shares that
-are worth keeping fall to 0 well before the fastest wave that the release tells. Where more than
-half of such a wave is worth keeping, the values have features that the release cannot show. Three
-causes are told apart by the released waves and by the density that is read from them:
+A density whose features are wider than the kernel of the release has no fast waves: the best shares
+fall to 0 well before the fastest released wave. If the best share of such a wave is above one half,
+the values have features that the release cannot show. The released waves and the estimated density
+distinguish three causes:
 
-    clipped    some of the values are at an end: c_j = p + (-1)^j q for all fast waves
-    too wide   nearly all of the mass is in few narrow stretches of the domain
-    heaped     it is in many of them
+    clipped    some values are at an end: c_j = p + (-1)^j q for all fast waves
+    too wide   nearly all of the mass is in a few narrow stretches of the domain
+    heaped     it is in many narrow stretches
 """
 
 from typing import Any, Final
@@ -39,14 +39,14 @@ _FEW: Final = 3
 
 
 def unresolved(reading: Reading, shares: Array, table: Table) -> str | None:
-    """Return why the release does not show the density of its values; None where it does.
+    """Return why the release does not resolve the density of its values; None if it does.
 
     Args:
-        reading: of a release of one coordinate.
-        shares: of each wave that are kept.
-        table: the density that is read with them.
+        reading: the estimate of a release of one coordinate.
+        shares: the share of each wave that is kept.
+        table: the density with these shares.
 
-    Error: an estimate. Of 2,640 releases of 22 smooth densities none was called unresolved.
+    Error: an estimate. It called none of 2,640 releases of 22 smooth densities unresolved.
     """
     c = reading.coefficients
     used = c.weight > 0
@@ -69,7 +69,7 @@ def unresolved(reading: Reading, shares: Array, table: Table) -> str | None:
 
 
 def _at_ends(c: Coefficients, used: npt.NDArray[np.bool_]) -> str | None:
-    """Say that values are clipped, where those at the ends are most of the fast waves."""
+    """Say that values are clipped, if values at the ends make most of the fast waves."""
     if c.sides[0].closed:
         return None
     places = np.flatnonzero(used)
@@ -97,7 +97,7 @@ def _at_ends(c: Coefficients, used: npt.NDArray[np.bool_]) -> str | None:
 
 
 def _stretches(table: Table) -> int:
-    """Return in how many separate stretches most of the mass lies."""
+    """Return the number of separate stretches with most of the mass."""
     masses = table.values.copy()
     masses[[0, -1]] /= 2
     order = np.argsort(-masses)

@@ -1,6 +1,6 @@
-"""Finite sums of waves, evaluated so that the same point always gives the same bits.
+"""Finite sums of waves, evaluated so that equal points always give equal bits.
 
-Of one coordinate from a public lattice, of several by recurrences at each point.
+For one coordinate by a public lattice, for several by recurrences at each point.
 """
 
 import math
@@ -27,9 +27,8 @@ class Series:
     """g(t) = c_0 + 2 Re sum_{j=1}^J c_j exp(2 pi i j t / L), for distances t from the lower end.
 
     Values come from a public lattice: one transform for each of 12 derivatives, then a Taylor
-    polynomial from the nearest lattice point. All that depends on t is elementwise basic
-    arithmetic, so a value does not depend on which other points are asked with it, or in which
-    order.
+    polynomial from the nearest lattice point. Only elementwise basic arithmetic depends on t, so a
+    value does not depend on the other points of the call or their order.
 
     Attributes:
         period: L.
@@ -45,7 +44,7 @@ class Series:
     def at(self, t: Array, derivative: int = 0) -> Array:
         """Return the derivative of this order at t in [0, L], elementwise.
 
-        Order -1 is the integral of the waves without that of c_0, up to a constant.
+        Order -1 is the integral of the waves without c_0, up to a constant.
         """
         m = self._lattice
         table = self._derivatives(m, derivative)
@@ -72,7 +71,7 @@ class Series:
         return 1 << math.ceil(math.log2(_STEPS_A_WAVE * max(highest, 1)))
 
     def _derivatives(self, m: int, order: int) -> Array:
-        """Return derivatives order, order + 1, ... over k!, at m lattice points, in its steps."""
+        """Return derivatives of order `order` and up, over k!, at m lattice points, per step."""
         waves = 2j * math.pi * np.arange(len(self.coefficients)) / m
         terms = np.empty((_TERMS, len(waves)), np.complex128)
         terms[0] = self.coefficients
@@ -88,13 +87,13 @@ class Series:
 
 
 def waves(turns: Array, highest: int) -> Array:
-    """Return cosines of j = 0 ... J and sines of j = 1 ... J at shares of a turn, as rows."""
+    """Return cosines of j = 0 ... J and sines of j = 1 ... J at fractions of a turn, as rows."""
     angles = 2 * np.pi * np.multiply.outer(np.arange(highest + 1), turns)
     return np.concatenate([np.cos(angles), np.sin(angles[1:])])
 
 
 def integrals(side: Side, highest: int, lower: float, upper: float) -> Array:
-    """Return the integrals of the waves of an axis from one place to another, as they are called.
+    """Return the integrals of the waves of an axis from one place to another, without checks.
 
     Raises:
         InvalidParameter: if a place is outside an interval.
@@ -109,14 +108,15 @@ def integrals(side: Side, highest: int, lower: float, upper: float) -> Array:
 
 
 def same_bits(terms: Array, turns: Sequence[Array]) -> Array:
-    """Return the sum of terms times waves at each point, by elementwise arithmetic alone.
+    """Return the sum of terms times waves at each point, by elementwise arithmetic only.
 
-    Additions and multiplications of whole arrays round each element alike, whatever stands beside
-    it; products of matrices do not.
+    Elementwise additions and multiplications round each element the same way in any array; matrix
+    products do not.
 
     Args:
         terms: shape (2 J_1 + 1, ..., 2 J_d + 1).
-        turns: for each axis where on its circle the points are, as shares of it, shape (m,).
+        turns: for each axis, the positions of the points on its circle, as fractions of a turn,
+            shape (m,).
 
     Error: an estimate: about J 2^-52 times the sum of |terms|.
     """

@@ -1,25 +1,24 @@
-"""What is kept at some places of a curve and not at others: its wavelets.
+"""Wavelets: the part of a curve that is kept at some places and not at others.
 
-One share for a wave is the same everywhere. A narrow peak beside a wide one needs high frequencies
-at the one, and is better without them at the other. So the waves are cut into octaves by the
-filters p of a wavelet, sum of |p|^2 = 1, and of each octave d is kept where it is more than chance:
+The share of a wave is the same everywhere. But a narrow peak needs high frequencies, and a wide one
+beside it is better without them. So the filters p of a wavelet, with sum of |p|^2 = 1, cut the
+waves into octaves. Of each octave, d is kept at places where it is more than chance:
 
     d(x)   the sum of p_j c_j e^(i w_j x),     V(x) = v + ((k^2 * f)(x) - (k * f)(x)^2) / n
     kept   h(d) = d (1 - (r V / d^2)^4)   where d^2 > r V, else 0
     r      2 + 2 log(J) + 4 log(1 + v / s)
 
-k is the wavelet and f the density by shares alone; J is how many wavelets of its length there are,
-v the variance of the noise, s that of sampling if the density were even. The last term is for
-octaves of noise, which may be thousands of times louder than any signal: what is kept of them by
-chance has less energy, the louder they are. What is kept goes through conjugate filters and is
-summed. That is the mean of the wavelet estimates with all origins of the lattice. Below the octaves
-the shares stay.
+k is the wavelet, f the density by shares alone, J the number of wavelets of its length, v the
+variance of the noise, s the sampling variance of a uniform density. The last term is for octaves of
+noise, whose power can be thousands of times that of any signal: the larger the noise, the less of
+it is kept by chance. The kept part goes through conjugate filters and is summed, which gives the
+mean of the wavelet estimates over all origins of the lattice. Below the octaves the shares stay.
 
-The error of the sum g is estimated without bias, as sampling is Gaussian: up to a constant,
+The error of the sum g is estimated without bias if sampling is Gaussian; up to a constant,
 
     R(g) = integral of g^2 - 2 sum over octaves of the integral of (h(d) d - V h'(d))
 
-by Stein's identity E[e h(d)] = V E[h'(d)], e the error of d.
+by Stein's identity E[e h(d)] = V E[h'(d)], where e is the error of d.
 """
 
 import math
@@ -65,16 +64,16 @@ _LEAST_ENERGY: Final = 0.01
 def kept_wavelets(
     c: Coefficients, shares: Array, variance: Array, density: Table
 ) -> tuple[Array, float]:
-    """Return the means of the waves of the sum of the wavelets that are kept, and its risk.
+    """Return the waves of the sum of the kept wavelets, and its risk.
 
     Args:
-        c: of a curve.
-        shares: of the waves, which stay below all octaves.
-        variance: of each mean, of noise and sampling.
-        density: as read with the shares.
+        c: the coefficients of a curve.
+        shares: the shares of the waves; they apply below all octaves.
+        variance: the variance of each mean, of noise and sampling.
+        density: the density with these shares.
 
     Returns:
-        The means; and R of them times the length, up to the constant that it has for shares too.
+        The means, and their R times the length, up to the same constant as for shares.
 
     Source: Donoho and Johnstone, *Adapting to unknown smoothness via wavelet shrinkage*, Journal of
         the American Statistical Association 1995; Coifman and Donoho, *Translation-invariant
@@ -100,17 +99,17 @@ def kept_wavelets(
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Curve:
-    """A curve by its waves, cosines and sines of a frequency together.
+    """The waves of a curve, with cosine and sine of a frequency combined.
 
     Attributes:
-        density: as read with the shares.
-        numbers: of the frequency of each wave.
-        sines: whether it is a sine.
-        phasors: c_0, c_1, ..., complex: of e^(i w_j x).
-        noise: of each frequency, its part of the variance of the curve.
-        even: the same of the sampling of an even density.
-        volume: over which the waves are orthogonal.
-        count: n.
+        density: the density with the shares.
+        numbers: the number j of the frequency of each wave.
+        sines: whether each wave is a sine.
+        phasors: c_0, c_1, ..., the complex coefficients of e^(i w_j x).
+        noise: the part of each frequency in the variance of the curve.
+        even: the same for the sampling of a uniform density.
+        volume: the length over which the waves are orthogonal.
+        count: n, the number of records.
     """
 
     density: Table
@@ -124,7 +123,7 @@ class _Curve:
 
     @classmethod
     def of(cls, c: Coefficients, density: Table) -> Self:
-        """Join the waves of each frequency."""
+        """Combine the waves of each frequency."""
         closed, size = c.sides[0].closed, c.values.size
         cosines = (size + 1) // 2 if closed else size
         rows = np.arange(size)
@@ -141,11 +140,11 @@ class _Curve:
         return cls(density, numbers, sines, phasors, noise, even, c.volume, c.count)
 
     def kept(self, filters: ComplexArray, number: float) -> tuple[ComplexArray, float]:
-        """Return what is kept of an octave, as phasors, and the integral of h(d) d - V h'(d).
+        """Return the kept part of an octave as phasors, and the integral of h(d) d - V h'(d).
 
         Args:
-            filters: p, of frequencies from 0 on.
-            number: J, of the wavelets.
+            filters: p, for frequencies from 0 on.
+            number: J, the number of wavelets.
         """
         found, power = np.zeros(self.phasors.size, np.complex128), np.abs(filters) ** 2
         noise, even = (float(power @ part[: power.size]) for part in (self.noise, self.even))
@@ -166,9 +165,9 @@ class _Curve:
         return found, self.volume**2 * gain
 
     def _sampling(self, kernel: Array) -> Array:
-        """Return the variance of a mean of a kernel over the records, at its nodes.
+        """Return the variance of the mean of a kernel over the records, at its nodes.
 
-        Of an interval the nodes go on beyond its upper end, where all is mirrored.
+        For an interval the nodes continue beyond its upper end with the mirror image.
         """
         (side,), nodes = self.density.sides, kernel.size
         below, cells = self.density.below, nodes if side.closed else nodes // 2
@@ -188,7 +187,7 @@ class _Curve:
 
 
 def _octaves(cosines: int) -> tuple[Array, list[tuple[ComplexArray, float]]]:
-    """Return the filter of the waves below all octaves, and each octave's with its wavelets."""
+    """Return the filter below all octaves, and the filter of each octave with its wavelets."""
     taps = np.array(SYM6) / math.sqrt(2)
     pair = np.stack([taps, taps[::-1] * (-1.0) ** np.arange(taps.size)], axis=1)
     turn = np.exp(-1j * math.pi * np.arange(cosines) / max(cosines - 1, 1))

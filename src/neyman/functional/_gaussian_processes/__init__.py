@@ -1,1 +1,1 @@
-"""Releases at public points under noise of a kernel, and paths of Gaussian processes."""
+"""Releases at public points with Gaussian process noise, and paths of Gaussian processes."""

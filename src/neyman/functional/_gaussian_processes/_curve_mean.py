@@ -1,4 +1,4 @@
-"""The mean of private curves, each shortened to a norm."""
+"""The mean of private curves, each clipped to a norm."""
 
 from fractions import Fraction
 from typing import Final
@@ -33,31 +33,32 @@ def curve_mean(
     unit: str,
     name: str,
 ) -> Aggregate:
-    """Ask for the mean of private curves at public points (under add_remove, for their sum).
+    """Ask for the mean of private curves at public points (their sum under add_remove).
 
-    A curve of values v is shortened, keeping its shape, until ||v||^2 = v^T (K + t I)^-1 v <=
-    radius^2, as in clipping of gradients; the noise has covariance K + t I. So smooth curves of
-    radius 1 move the mean by what the noise hides, and little of the budget goes to what no curve
-    does. Subtract a public guess of the mean first, and the radius can be smaller.
+    A curve with values v is scaled until ||v||^2 = v^T (K + t I)^-1 v <= radius^2, like a clipped
+    gradient. The noise has covariance K + t I, so it is as smooth as the curves, and little of the
+    budget goes to shapes that no curve has. If you subtract a public guess of the mean first, the
+    radius can be smaller.
 
     Args:
         curves: private values, a NumPy array of any real dtype, shape (n, m); a row with a value
             that is not finite counts as 0.
-        points: public places of the values, shape (m,) or (m, d), m at most 2048.
-        kernel: how smooth the curves are, and how long: a curve drawn from it has norm sqrt(m).
-            In the units of the values, so divide these by the size of the curves first.
-        nugget: t, the variance of what in each value is not smooth, from 2^-16 to 1. Public.
-        radius: the largest norm kept. Public.
+        points: the public places of the values, shape (m,) or (m, d), m at most 2048.
+        kernel: the covariance K of the noise. It says how smooth and how large curves are: a curve
+            drawn from it has norm sqrt(m). Its variance is 1 in the units of the values, so first
+            divide the values by the size of the curves.
+        nugget: t, the variance of the rough part of each value, from 2^-16 to 1. Public.
+        radius: the largest norm; longer curves are clipped. Public.
         neighbors: "add_remove", where the number of curves is private, or "replace_one".
-        unit: who is protected, in the words of the ledger; one row is theirs.
-        name: stands for these curves in the ledger: another name is another dataset.
+        unit: the privacy unit, in the words of the ledger; each row is one unit.
+        name: the name of the dataset in the ledger; other curves need another name.
 
     Raises:
-        InvalidParameter: if a declaration is unusable.
+        InvalidParameter: if an argument is not valid.
 
-    Guarantee: under Gaussian noise of variance v mu-GDP, mu^2 = l2_squared / v. Each row is turned
-        into integers by exact and elementwise arithmetic alone, of a norm checked as integers, so
-        that no row has a bearing on the rounding of another.
+    Guarantee: with Gaussian noise of variance v it is mu-GDP, mu^2 = l2_squared / v. Each row
+        becomes integers by exact and elementwise arithmetic, and their norm is checked as integers.
+        So no row affects the rounding of another.
     Source: Hall, Rinaldo and Wasserman (2013), section 3; Mirshani, Reimherr and Slavkovic, *Formal
         privacy for functional data with Gaussian perturbations*, ICML 2019.
     """
@@ -103,7 +104,7 @@ def curve_mean(
 
 
 def mean_norm(radius: Real, *, neighbors: Neighbors) -> Fraction:
-    """Return how far one unit moves a sum of curves, each of norm ||f||_H at most `radius`.
+    """Return the largest change of a sum of curves by one unit, for norms ||f||_H <= `radius`.
 
     add_remove    radius
     replace_one   2 radius
@@ -117,9 +118,9 @@ def mean_norm(radius: Real, *, neighbors: Neighbors) -> Fraction:
 def shortened(rows: Array, integers: Array, radius: float) -> IntArray:
     """Return whole numbers near 2^23 L^-1 v / radius, of norm at most 2^23, shape (n, m).
 
-    Values are cut at 2 radius, beyond which no curve of this norm goes, and rounded to 23 bits. The
-    map has entries below 2^25, cut into 13 low bits and the rest, and at most 2^11 columns, so that
-    all products and sums of doubles are whole numbers below 2^47. What follows works on elements,
+    Values are clipped at 2 radius, which no curve of this norm exceeds, and rounded to 23 bits. The
+    map has entries below 2^25, cut into 13 low bits and the rest, and at most 2^11 columns. So all
+    products and sums of doubles are whole numbers below 2^47. The remaining steps are elementwise,
     in a fixed order.
     """
     finite = np.isfinite(rows).all(axis=1, keepdims=True)

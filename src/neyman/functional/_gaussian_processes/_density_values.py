@@ -1,4 +1,4 @@
-"""The kernel density at public points in one or more dimensions, under noise of a kernel."""
+"""The kernel density at public points in one or more dimensions, with Gaussian process noise."""
 
 import math
 from dataclasses import dataclass, field
@@ -44,38 +44,39 @@ def density_at(
     name: str,
     kernel: Kernel | None = None,
 ) -> Aggregate:
-    """Ask for a Gaussian kernel density at public points, under noise that is a Gaussian process.
+    """Ask for a Gaussian kernel density at public points, with Gaussian process noise.
 
         replace_one   f(p) = (1/n) sum_i K_h(p - x_i)       add_remove   n f(p)
 
-    However many points are asked, all together cost at most what the whole function costs, and
-    that is what one point costs. On a line or circle, and for anything beyond these points, see
-    `density`: its coefficients are the whole function.
+    Any number of points costs at most as much budget as the whole function, which costs no more
+    than one point. On a line or circle, or if you need other points later, use `density`: its
+    coefficients are the whole function.
 
-    What is released are integers: the column of a record is s L^-1 K_h(points - x), rounded, L L^T
-    the covariance of the noise at the points. So the noise on the values has that covariance, and
-    no floating point stands between them and the guarantee.
+    The release has integers: the column of a record is s L^-1 K_h(points - x), rounded, where L L^T
+    is the covariance of the noise at the points. So the noise on the values has that covariance,
+    and the guarantee does not depend on floating-point arithmetic.
 
     Args:
-        values: private, a NumPy array of any real dtype, shape (n, d), or (n,) for d = 1; read when
-            the question is paid for. A value counts at the nearest of public
-            nodes, a 16th of the bandwidth apart; one at no place of the domain counts for nothing.
-        points: public, shape (m, d), m at most 2048.
-        domain: an `Interval`, or a `Box` of one for each of the d coordinates.
-        bandwidth: h, in the units of all coordinates. Public.
+        values: private, a NumPy array of any real dtype, shape (n, d), or (n,) for d = 1; read
+            after the ledger is charged. A value counts at the nearest public node; nodes are a 16th
+            of the bandwidth apart. A value at no place of the domain counts for nothing.
+        points: the public points, shape (m, d), m at most 2048.
+        domain: an `Interval`, or a `Box` with one for each of the d coordinates.
+        bandwidth: h, in the units of the coordinates. Public.
         neighbors: "add_remove", where the number of records is private and the sum is released, or
             "replace_one", where it is public.
-        unit: who is protected, in the words of the ledger; one row is theirs.
-        name: stands for these values in the ledger: another name is another dataset.
-        kernel: covariance of the noise; `SquaredExponential(bandwidth)` by default, the best.
+        unit: the privacy unit, in the words of the ledger; each row is one unit.
+        name: the name of the dataset in the ledger; other values need another name.
+        kernel: the covariance of the noise; by default the best one,
+            `SquaredExponential(bandwidth)`.
 
     Raises:
-        InvalidParameter: if a declaration is unusable, noise of this kernel hides nothing, or
-            points times nodes are more than 2^24.
+        InvalidParameter: if an argument is not valid, noise of this kernel hides nothing, or points
+            times nodes are more than 2^24.
 
-    Guarantee: under Gaussian noise of variance v mu-GDP, mu^2 = l2_squared / v. For add_remove
-        l2_squared is checked as integers over all nodes; for replace_one it is the norm in the
-        kernel's Hilbert space and what rounding adds, about 1e-5 relatively.
+    Guarantee: with Gaussian noise of variance v it is mu-GDP, mu^2 = l2_squared / v. For
+        add_remove, l2_squared is checked as integers over all nodes. For replace_one, it is the
+        norm in the kernel's Hilbert space plus the effect of rounding, about 1e-5 (relative).
     Source: Hall, Rinaldo and Wasserman, *Differential privacy for functions and functional data*,
         JMLR 2013, section 4.1.
     """
@@ -117,13 +118,13 @@ def density_at(
 def density_norm(
     kernel: Kernel, *, bandwidth: Real, dimension: int, diameter: Real, neighbors: Neighbors
 ) -> float:
-    """Return how far one unit moves the sum of its Gaussian bumps sum_i K_h(. - x_i).
+    """Return the largest change of the sum of Gaussian bumps, sum_i K_h(. - x_i), by one unit.
 
         add_remove    ||K_h||_H
         replace_one   sup ||K_h(. - x) - K_h(. - y)||_H; sqrt(2 (1 - exp(-R^2 / (2 h^2)))) K_h(0)
                       for noise with l = h
 
-    The mean under replace_one, where the number n of records is public, moves by an n-th of it.
+    Under replace_one the number n of records is public, and the mean changes by an n-th of it.
 
     >>> from neyman.functional import SquaredExponential
     >>> places = dict(bandwidth=0.5, dimension=1, diameter=100)
@@ -132,16 +133,16 @@ def density_norm(
 
     Args:
         kernel: the covariance of the noise.
-        bandwidth: h.
-        dimension: d.
+        bandwidth: h, in the units of the values.
+        dimension: d, the number of coordinates.
         diameter: R, the largest distance of two values, in the units of h.
         neighbors: the neighbouring relation.
 
     Raises:
-        InvalidParameter: if the norm is infinite or unknown: see `Kernel.bump_norm_squared`.
+        InvalidParameter: if the norm is infinite or not known; see `Kernel.bump_norm_squared`.
 
-    Error: rounded up, within 1e-13 relatively; for Matern kernels under replace_one at most
-        sqrt(2) too large.
+    Error: rounded up, by at most 1e-13 (relative); for Matern kernels under replace_one, too large
+        by at most a factor of sqrt(2).
     Source: Hall, Rinaldo and Wasserman (2013), section 4.1, for l = h.
     """
     check_kernel(kernel)
@@ -158,11 +159,12 @@ class _Columns:
     """One column of integers for each public node of a grid over the box.
 
     Attributes:
-        whitening: points and noise.
+        whitening: the points and the noise.
         box: the sides.
         bandwidth: h.
         scale: lattice units of a whitened coordinate, for bumps of height 1.
-        integers: shape (m, nodes), int32. Made once: it must be the same for all neighbours.
+        integers: shape (m, nodes), int32. Made once, because it must be the same for all
+            neighbours.
     """
 
     whitening: Whitening
@@ -206,8 +208,8 @@ class _Columns:
     def sums(self, values: npt.NDArray[np.generic]) -> IntArray:
         """Return the sum of the records' columns, exactly.
 
-        Counts are cut into 12 low bits and the rest: with entries of at most 2^24, blocks of 2^16
-        nodes and 2^36 records, products and sums of doubles stay below 2^52.
+        Counts are cut into 12 low bits and the rest. With entries of at most 2^24, blocks of 2^16
+        nodes and 2^36 records, all products and sums of doubles stay below 2^52.
         """
         axes = [_places(side, self.bandwidth) for side in self.box]
         counts = histogram(axes, list(values.T))
@@ -221,7 +223,7 @@ class _Columns:
         return total
 
     def l2_squared(self, neighbors: Neighbors) -> Fraction:
-        """Return how far one record moves the sums; a record is at one node, or at none."""
+        """Return the squared sensitivity to one record; a record is at one node, or at none."""
         wide = self.integers.astype(np.int64)
         largest = int(np.einsum("ij,ij->j", wide, wide).max(initial=1))
         if int(np.abs(self.integers).max()) > 2**24:

@@ -1,4 +1,4 @@
-"""A function through released values: defined everywhere, free of further cost."""
+"""A function through released values, defined everywhere and free."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,14 +27,14 @@ VERSION = 1
 class Interpolant(Function):
     """f(x) = sum_j k(x, p_j) w_j, (K + t I) w = v: the smoothest function near released values.
 
-    Of all functions it has the least ||f||_H^2 + sum_j (f(p_j) - v_j)^2 / t; the nugget t of a
-    release at 2^-26 makes it go through them. Far from all points it falls to 0.
+    It has the least ||f||_H^2 + sum_j (f(p_j) - v_j)^2 / t of all functions. With a nugget t of
+    2^-26 it goes through the values. Far from all points it falls to 0.
 
     Attributes:
-        whitening: kernel k of the release, points p_j and nugget t, all public.
-        values: v_j, released, shape (m,).
-        stddev: of the noise of each value, shape (m,).
-        weights: w_j.
+        whitening: the kernel k, points p_j and nugget t of the release, all public.
+        values: v_j, the released values, shape (m,).
+        stddev: standard deviation of the noise of each value, shape (m,).
+        weights: w_j, shape (m,).
     """
 
     kind: ClassVar[str] = "values"
@@ -49,7 +49,7 @@ class Interpolant(Function):
         """Solve for the weights.
 
         Raises:
-            InvalidParameter: if there is not one finite value, with its noise, for each point.
+            InvalidParameter: if a point has no finite value with its noise.
         """
         instead = "functional.function(release), which makes it"
         check_type("whitening", self.whitening, Whitening, instead)
@@ -93,13 +93,13 @@ class Interpolant(Function):
 
     @property
     def points(self) -> Array:
-        """p_j, public, shape (m, d)."""
+        """p_j, the public points, shape (m, d)."""
         return self.whitening.points
 
     def __call__(self, x: npt.ArrayLike) -> Array:
-        """Return f at points of shape (m, d), or (m,) on the line; or at a number.
+        """Return f at points of shape (m, d), or (m,) on the line, or at a number.
 
-        The same point gives the same bits, whatever else is asked with it.
+        Equal points give equal bits, in any call.
         """
         places, shape = self._places(x)
         total = np.zeros(len(places))
@@ -109,18 +109,18 @@ class Interpolant(Function):
         return total.reshape(shape)
 
     def noise_sd(self, x: npt.ArrayLike) -> Array:
-        """Return the standard deviation of the noise of f(x); no other error is in it.
+        """Return the standard deviation of the noise of f(x), without any other error.
 
             s |L^-1 k(p, x)|,   L L^T = K + t I,   s^2 L L^T the covariance of the noise of v
 
-        f is linear in v. At a released point it is nearly that of the value, `stddev`, where f
-        goes through it; away from all of them f falls to 0, and its noise with it.
+        f is linear in v. At a released point it is nearly `stddev` of the value, if f goes through
+        it. Far from all points f falls to 0, and so does its noise.
 
         Args:
-            x: as f takes it.
+            x: the points, as in a call.
 
-        Error: rounding; of a `curve_mean` 2^-16 relatively and more, for its whitening is of whole
-            numbers.
+        Error: rounding; for a `curve_mean` at least 2^-16 (relative), because its whitening has
+            whole numbers.
         """
         places, shape = self._places(x)
         noise = float((self.stddev / self.whitening.lengths).mean())
@@ -129,7 +129,7 @@ class Interpolant(Function):
         return noise * np.sqrt(np.einsum("ij,ij->j", whitened, whitened)).reshape(shape)
 
     def _places(self, x: npt.ArrayLike) -> tuple[Array, tuple[int, ...]]:
-        """Return points of shape (m, d), and the shape of what is read at them."""
+        """Return points of shape (m, d), and the shape of the answer."""
         given = numbers("x", x)
         places = table(given.reshape(-1) if given.ndim == 0 else given, "x")
         if places.shape[1] != self.points.shape[1]:
@@ -159,11 +159,11 @@ def _whitening_of(record: Mapping[str, object]) -> Whitening:
 
 
 def kernel_of(record: Mapping[str, object]) -> Kernel:
-    """Rebuild a kernel from what `record` returned.
+    """Return the kernel that `record` wrote.
 
     Raises:
-        InvalidParameter: if it is of no known kind, or its numbers are unusable.
-        KeyError, ValueError: if it is no such record.
+        InvalidParameter: if its kind is unknown, or its numbers are not valid.
+        KeyError, ValueError: if the record is malformed.
     """
     length_scale = number(record["length_scale"])
     if record["kind"] == SquaredExponential.kind:

@@ -1,4 +1,4 @@
-"""Covariance kernels of Gaussian processes, and how long a Gaussian bump is in their geometry."""
+"""Covariance kernels of Gaussian processes, and the norm of a Gaussian bump under them."""
 
 import math
 from abc import ABC, abstractmethod
@@ -40,9 +40,8 @@ _SMALLEST, _LARGEST = Fraction(1, 10**60), Fraction(10**60)
 class Kernel(ABC):
     """A stationary covariance k(x, y) with k(x, x) = 1, a function of the distance |x - y|.
 
-    Its Hilbert space H holds the functions by which neighbours may differ under noise of this
-    covariance: T(N(f, s^2 k), N(g, s^2 k)) = G_mu, mu = ||f - g||_H / s, in whichever and how
-    many points the function is evaluated.
+    Its Hilbert space H has the functions by which neighbours can differ under noise of this
+    covariance: T(N(f, s^2 k), N(g, s^2 k)) = G_mu, mu = ||f - g||_H / s, for any number of points.
 
     Source: Hall, Rinaldo and Wasserman, *Differential privacy for functions and functional data*,
         JMLR 2013, section 3.
@@ -63,10 +62,11 @@ class Kernel(ABC):
 
         Args:
             bandwidth: h, in the units of the length scale.
-            dimension: d.
+            dimension: d, the number of coordinates.
 
         Raises:
-            InvalidParameter: if it is infinite or beyond doubles, or not known in d dimensions.
+            InvalidParameter: if it is infinite, out of range for doubles, or not known in d
+                dimensions.
         """
 
     @abstractmethod
@@ -74,7 +74,7 @@ class Kernel(ABC):
         """Return an upper bound of ||K_h(. - x) - K_h(. - y)||_H^2 over |x - y| <= diameter.
 
         Raises:
-            InvalidParameter: as `bump_norm_squared`, or if the diameter is not positive.
+            InvalidParameter: as for `bump_norm_squared`, or if the diameter is not positive.
         """
 
     def covariance(self, x: npt.ArrayLike, y: npt.ArrayLike) -> Array:
@@ -82,9 +82,9 @@ class Kernel(ABC):
 
         Args:
             x: points, shape (m, d); shape (m,) in one dimension.
-            y: points, shape (n, d).
+            y: points, shape (n, d); shape (n,) in one dimension.
 
-        Error: each entry within 2^-46.
+        Error: each entry is within 2^-46.
         """
         left, right = table(x, "x"), table(y, "y")
         if left.shape[1] != right.shape[1]:
@@ -102,7 +102,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
 
 
 @final
@@ -110,17 +110,17 @@ class Kernel(ABC):
 class SquaredExponential(Kernel):
     """k = exp(-|x - y|^2 / (2 l^2)), in any dimension. Its paths are analytic.
 
-        ||K_h||_H^2 = (8 pi^2 l^2 (h^2 - l^2/2))^(-d/2),  infinite from l = sqrt(2) h on,
+        ||K_h||_H^2 = (8 pi^2 l^2 (h^2 - l^2/2))^(-d/2),  infinite for l >= sqrt(2) h,
         <K_h(. - x), K_h(. - y)> = ||K_h||_H^2 exp(-|x - y|^2 / (4 h^2 - 2 l^2))
 
-    Least at l = h, where it is K_h(0)^2: noise as smooth as the estimate. Smoother noise hides
-    less, and from sqrt(2) h on nothing.
+    It is least at l = h, where it is K_h(0)^2: the noise is as smooth as the estimate. Smoother
+    noise hides less, and for l >= sqrt(2) h it hides nothing.
 
     >>> SquaredExponential(1).bump_norm_squared(1, 1) * 2 * math.pi  # K_h(0)^2 = 1 / (2 pi)
     1.000...
 
     Attributes:
-        length_scale: l, exact.
+        length_scale: l, exact, in the units of the points.
     """
 
     kind: ClassVar[str] = "squared_exponential"
@@ -128,7 +128,7 @@ class SquaredExponential(Kernel):
     length_scale: Fraction
 
     def __init__(self, length_scale: Real) -> None:
-        """Take l; a float means the decimal that it prints as.
+        """Take l; a float counts as the decimal that it prints as.
 
         Raises:
             InvalidParameter: if it is not in [1e-60, 1e60].
@@ -186,13 +186,13 @@ class Matern(Kernel):
         ||K_h||_H^2 = sum_j binomial(q, j) b^(2(q-j)) (2j-1)!! (2 h^2)^-j
                       / (2 sqrt(pi) h c b^(2q-1)),
 
-    finite for every l and h, for such noise is rough. Its standard deviation for the same privacy
-    is at best 1.3 % (nu = 5/2, l = 1.14 h), 2.8 % (3/2, 1.2 h) and 12 % (1/2, 1.41 h) above that of
-    SquaredExponential(h).
+    finite for every l and h, because such noise is rough. For the same privacy its standard
+    deviation is at best 1.3 % (nu = 5/2, l = 1.14 h), 2.8 % (3/2, 1.2 h) and 12 % (1/2, 1.41 h)
+    above that of SquaredExponential(h).
 
     Attributes:
         smoothness: nu, exact.
-        length_scale: l, exact.
+        length_scale: l, exact, in the units of the points.
     """
 
     kind: ClassVar[str] = "matern"
@@ -201,10 +201,10 @@ class Matern(Kernel):
     length_scale: Fraction
 
     def __init__(self, smoothness: Real, length_scale: Real) -> None:
-        """Take nu and l; a float means the decimal that it prints as.
+        """Take nu and l; a float counts as the decimal that it prints as.
 
         Raises:
-            InvalidParameter: if nu is none of 1/2, 3/2, 5/2, or l is not in [1e-60, 1e60].
+            InvalidParameter: if nu is not 1/2, 3/2 or 5/2, or l is not in [1e-60, 1e60].
         """
         object.__setattr__(self, "smoothness", exact(smoothness, "smoothness"))
         object.__setattr__(self, "length_scale", check_length(length_scale, "length_scale"))
@@ -216,12 +216,12 @@ class Matern(Kernel):
 
     @property
     def states(self) -> int:
-        """q: the value and q - 1 derivatives together have no memory."""
+        """q: the value and its q - 1 derivatives are a Markov process."""
         return int(self.smoothness + Fraction(1, 2))
 
     @property
     def rate(self) -> float:
-        """How fast the covariance falls, sqrt(2 nu) / l."""
+        """sqrt(2 nu) / l, the rate at which the covariance falls."""
         return math.sqrt(2 * self.smoothness) / float(self.length_scale)
 
     @override
@@ -269,11 +269,10 @@ class Matern(Kernel):
 
 
 def table(points: npt.ArrayLike, name: str = "points") -> Array:
-    """Return public points as doubles of shape (m, d); a vector is m points on the line.
+    """Return public points as doubles of shape (m, d); a vector has m points on the line.
 
     Raises:
-        InvalidParameter: if there are none, or one is no finite number, or they have too many
-            dimensions.
+        InvalidParameter: if there are none, one is not finite, or they have too many dimensions.
     """
     array = numbers(name, points)
     array = array[:, None] if array.ndim == 1 else array
@@ -287,10 +286,10 @@ def table(points: npt.ArrayLike, name: str = "points") -> Array:
 
 
 def check_kernel(kernel: object) -> None:
-    """Refuse what is no kernel.
+    """Check that an object is a kernel.
 
     Raises:
-        InvalidParameter: if it is something else.
+        InvalidParameter: if it is not.
     """
     instead = "SquaredExponential(length_scale) or Matern(smoothness, length_scale)"
     check_type("kernel", kernel, Kernel, instead)
@@ -301,7 +300,7 @@ def check_dimension(dimension: int) -> int:
 
 
 def check_length(value: Real, name: str) -> Fraction:
-    """Return a length that doubles hold, its square and its inverse.
+    """Return a length, checked so that its square and its inverse are in range for doubles.
 
     Raises:
         InvalidParameter: if it is not in [1e-60, 1e60].
@@ -317,7 +316,7 @@ def _log10(value: Fraction) -> float:
 
 
 def _representable(value: float) -> float:
-    """Refuse what a double does not hold to full accuracy."""
+    """Return a number, checked to be in the range of full double accuracy."""
     if not 1e-290 < value < 1e290:
         raise InvalidParameter(
             "the norm of a kernel of this bandwidth is beyond doubles; write lengths near 1, by "

@@ -1,4 +1,4 @@
-"""Losses of bounded slope: what one record can pull at a fitted function."""
+"""Losses of bounded slope, which bounds the influence of one record on a fitted function."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ __all__ = ["Hinge", "Huber", "Logistic", "Loss"]
 
 
 class Loss(ABC):
-    """A convex loss l(y, f) with |dl/df| <= `lipschitz`, whatever y.
+    """A convex loss l(y, f) with |dl/df| <= `lipschitz` for all y.
 
-    There is no squared loss: its slope has no bound, and so no function fitted with it has a
+    There is no squared loss. Its slope has no bound, so a function fitted with it has no
     sensitivity that holds for all data. `Huber(threshold)` is squared up to a threshold.
     """
 
@@ -33,24 +33,24 @@ class Loss(ABC):
     @property
     @abstractmethod
     def curvature(self) -> Fraction | None:
-        """The largest second derivative, or None where the slope jumps."""
+        """The largest second derivative; None if the slope jumps."""
 
     @abstractmethod
     def slope(self, y: Array, f: Array) -> Array:
-        """Return dl/df, elementwise, within 2^-48 L."""
+        """Return dl/df, elementwise, with an error of at most 2^-48 L."""
 
     @abstractmethod
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
 
 
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Hinge(Loss):
-    """max(0, 1 - y f), y read as -1 or +1, its corner replaced by a parabola of width s.
+    """max(0, 1 - y f) for the sign y = -1 or +1, with a parabola of width s at the corner.
 
-    With z = y f: 0 from z = 1 on, (1 - z)^2 / (2 s) from 1 - s to 1, and 1 - z - s/2 below: between
-    the hinge less s/2 and the hinge. With s = 0 it is the hinge.
+    With z = y f it is 0 for z >= 1, (1 - z)^2 / (2 s) from 1 - s to 1, and 1 - z - s/2 below. So it
+    is below the hinge by at most s/2. With s = 0 it is the hinge.
 
     Attributes:
         smoothing: s, exact.
@@ -61,10 +61,10 @@ class Hinge(Loss):
     smoothing: Fraction
 
     def __init__(self, smoothing: Real) -> None:
-        """Take s in 0 or [2^-10, 1].
+        """Take s, which is 0 or in [2^-10, 1].
 
         Raises:
-            InvalidParameter: if it is another.
+            InvalidParameter: if it is another number.
         """
         object.__setattr__(self, "smoothing", exact_size(smoothing, "smoothing"))
         if self.smoothing and not Fraction(1, 1024) <= self.smoothing <= 1:
@@ -98,7 +98,7 @@ class Hinge(Loss):
 @final
 @dataclass(frozen=True, slots=True)
 class Logistic(Loss):
-    """log(1 + exp(-y f)), y read as -1 or +1."""
+    """log(1 + exp(-y f)) for the sign y = -1 or +1."""
 
     kind: ClassVar[str] = "logistic"
 
@@ -125,7 +125,7 @@ class Logistic(Loss):
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Huber(Loss):
-    """(f - y)^2 / 2 where |f - y| <= t, t |f - y| - t^2/2 beyond.
+    """(f - y)^2 / 2 if |f - y| <= t, else t |f - y| - t^2/2.
 
     Attributes:
         threshold: t, in the units of y, exact.

@@ -1,4 +1,4 @@
-"""Functions fitted to private records: kernel machines, released at public points."""
+"""Kernel machines: functions fitted to private records, released at public points."""
 
 import math
 from dataclasses import dataclass, field
@@ -37,38 +37,39 @@ def kernel_machine(
     regularization: Real | None = None,
     penalty: Real | None = None,
 ) -> Aggregate:
-    """Ask for a classifier or regression function at public points; one record may be replaced.
+    """Ask for a classifier or regression function at public points, under replace_one.
 
         f = argmin sum_i l(y_i, f(x_i)) + (r/2) ||f||_H^2
           = argmin (1/n) sum_i l(y_i, f(x_i)) + lambda ||f||_H^2,  r = 2 lambda n
 
-    Write either r or lambda. The number n of records is public, nothing else about x and y.
+    Write either r or lambda. The number n of records is public; x and y are private.
 
-    f is found by a fixed public number of gradient steps. Each is a contraction, so that the
-    iterate itself moves by no more than the minimiser would (`machine_norm`), converged or not:
-    there is no test of convergence that could fail or tell.
+    A fixed, public number of gradient steps gives f. Each step is a contraction, so one record
+    moves the iterate by no more than the minimiser (`machine_norm`), also before convergence. There
+    is no test of convergence, which could fail or reveal data.
 
     Args:
-        x: private, a NumPy array of any real dtype, shape (n, d), or (n,), n at most 4096; a record
+        x: private, a NumPy array of any real dtype, shape (n, d) or (n,), n at most 4096. A record
             with a number that is not finite counts for nothing.
-        y: private, a NumPy array of shape (n,); its sign is the class, but for `Huber`.
-        points: public, shape (m, d), m at most 2048.
+        y: private, a NumPy array of shape (n,). Its sign is the class; for `Huber` it is the
+            response.
+        points: the public points, shape (m, d), m at most 2048.
         loss: `Logistic()`, `Hinge(smoothing)` with smoothing > 0, or `Huber(threshold)`.
-        kernel: k of H, and of the noise.
-        unit: who is protected, in the words of the ledger; one record is theirs.
-        name: stands for these records in the ledger: another name is another dataset.
-        regularization: r, that of single losses; 1/C of a support vector machine. Public; either
-            this or
-        penalty: lambda, that of their mean. Public.
+        kernel: k, the kernel of H and the covariance of the noise.
+        unit: the privacy unit, in the words of the ledger; each record is one unit.
+        name: the name of the dataset in the ledger; other records need another name.
+        regularization: r, relative to the sum of losses; 1/C of a support vector machine. Public.
+            Give this or `penalty`.
+        penalty: lambda, relative to the mean of losses. Public.
 
     Raises:
-        InvalidParameter: if a declaration is unusable, the loss has a corner, or r is so small that
-            more than 20,000 steps would be needed.
+        InvalidParameter: if an argument is not valid, the loss has a corner, or r is so small that
+            it needs more than 20,000 steps.
 
-    Guarantee: under Gaussian noise of variance v mu-GDP under replace_one, mu^2 = l2_squared / v,
-        within the numerical model: every rounding between the records and the integers is bounded
-        and charged (docs/theory/gaussian_processes.md), about 1e-5 relatively.
-    Error: f is within a 2^-9 of its sensitivity of the minimiser, in ||.||_H.
+    Guarantee: with Gaussian noise of variance v it is mu-GDP under replace_one, mu^2 = l2_squared /
+        v, within the numerical model: every rounding between records and integers is bounded and
+        included (docs/theory/gaussian_processes.md), about 1e-5 (relative).
+    Error: the distance of f from the minimiser is at most 2^-9 times its sensitivity, in ||.||_H.
     Source: Hall, Rinaldo and Wasserman (2013), section 4, for the release and lambda; Hardt, Recht
         and Singer, *Train faster, generalize better*, ICML 2016, for the stability of the steps.
     """
@@ -119,19 +120,19 @@ def machine_norm(
     penalty: Real | None = None,
     records: int | None = None,
 ) -> Fraction:
-    """Return how far one unit moves the f that minimises sum_i l(y_i, f(x_i)) + (r/2) ||f||_H^2.
+    """Return the most that one unit moves f = argmin sum_i l(y_i, f(x_i)) + (r/2) ||f||_H^2.
 
         add_remove    L / r
         replace_one   2 L / r, and L / (lambda n) for (1/n) sum_i l(y_i, f(x_i)) + lambda ||f||_H^2
 
-    The losses are added up, so that r stands against one record. With their mean the number of
-    records counts, and must be public: lambda is for replace_one.
+    r is relative to the sum of losses, so to one record. lambda is relative to their mean, so the
+    number of records must be public: use lambda with replace_one only.
 
     Proof: the objective J is r-strongly convex, so J(g) - J(f) >= (r/2) ||f - g||^2 at its
-    minimiser f, and the same for the neighbour's. Adding both, everything cancels but the losses of
-    the unit: r ||f - g||^2 <= |l(f(x)) - l(g(x))| + |l'(g(x')) - l'(f(x'))|, each at most
-    L |f(x) - g(x)| <= L sqrt(k(x, x)) ||f - g|| = L ||f - g||. Nothing is asked of y or x.
-    One record with r >= 1 and the hinge attains it.
+        minimiser f, and the same holds for the neighbour's objective. In the sum of both, only the
+        losses of the unit remain: r ||f - g||^2 <= |l(f(x)) - l(g(x))| + |l'(g(x')) - l'(f(x'))|.
+        Each is at most L |f(x) - g(x)| <= L sqrt(k(x, x)) ||f - g|| = L ||f - g||. It needs no
+        assumption on y or x. One record with r >= 1 and the hinge attains it.
 
     >>> from neyman.functional import Logistic
     >>> machine_norm(Logistic(), regularization=50, neighbors="replace_one")
@@ -142,13 +143,13 @@ def machine_norm(
     Args:
         loss: l, convex, of slope at most L.
         neighbors: the neighbouring relation.
-        regularization: r; either this or
-        penalty: lambda, with
-        records: n.
+        regularization: r; give this or `penalty`.
+        penalty: lambda; give it with `records`.
+        records: n, the public number of records.
 
     Raises:
-        InvalidParameter: if r and lambda are both given or neither is, one is not positive, or
-            lambda is without a public number of records.
+        InvalidParameter: if both or neither of r and lambda are given, one is not positive, or
+            lambda has no public number of records.
 
     Source: Bousquet and Elisseeff, *Stability and generalization*, JMLR 2002, theorem 22; Hall,
         Rinaldo and Wasserman (2013), section 4.
@@ -157,20 +158,21 @@ def machine_norm(
     moved = 1 if check_neighbors(neighbors) == "add_remove" else 2
     if penalty is not None and (records is None or moved == 1):
         raise InvalidParameter(
-            "penalty stands beside the mean of the losses, whose number must be public; write "
-            'records, with neighbors="replace_one", or regularization'
+            "penalty must have a public number of records, because it is relative to the mean of "
+            'the losses; got none. Write records=, with neighbors="replace_one", or regularization='
         )
     number = 1 if records is None else whole("records", records, 1, 2**53)
     return moved * loss.lipschitz / _strength(regularization, penalty, number)
 
 
 def _strength(regularization: Real | None, penalty: Real | None, records: int) -> Fraction:
-    """Return r."""
+    """Return r, or 2 lambda n."""
     if (regularization is None) == (penalty is None):
         given = "neither" if penalty is None else "both"
         raise InvalidParameter(
-            f"write one of regularization and penalty; got {given}. regularization=r stands for "
-            "sum l + (r/2) ||f||^2, and penalty=lambda for (1/n) sum l + lambda ||f||^2"
+            f"the strength must be one of regularization and penalty; got {given}. Write "
+            "regularization=r for sum l + (r/2) ||f||^2, or penalty=lambda for (1/n) sum l + "
+            "lambda ||f||^2"
         )
     name, value = "regularization", regularization
     if value is None:
@@ -189,10 +191,10 @@ def _strength(regularization: Real | None, penalty: Real | None, records: int) -
 class Machine:
     """A fixed number of gradient steps f <- c f - e sum_i l'(y_i, f(x_i)) k(x_i, .) from f = 0.
 
-    With curvature b of the loss and k(x, x) = 1 the step is a contraction by c if e b n <= 2 c:
-    the gradient of the sum is co-coercive, <u, v> >= ||v||^2 / (b n), so ||c u - e v||^2 <=
-    c^2 ||u||^2 + (e^2 - 2 e c / (b n)) ||v||^2. Steps of neighbours differ by 2 L e at the same
-    f; so iterates differ by at most 2 L e (1 + c + c^2 + ...) = 2 L e / (1 - c), 2 L / r.
+    With curvature b of the loss and k(x, x) = 1, the step is a contraction by c if e b n <= 2 c.
+    Proof: the gradient of the sum is co-coercive, <u, v> >= ||v||^2 / (b n), so ||c u - e v||^2 <=
+    c^2 ||u||^2 + (e^2 - 2 e c / (b n)) ||v||^2. Steps of neighbours differ by 2 L e at the same f.
+    So iterates differ by at most 2 L e (1 + c + c^2 + ...) = 2 L e / (1 - c) = 2 L / r.
 
     Attributes:
         loss: l.
@@ -208,7 +210,7 @@ class Machine:
     _step: tuple[float, float, float] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Choose e and c, doubles from here on."""
+        """Choose the doubles e and c."""
         machine_norm(self.loss, regularization=self.regularization, neighbors="replace_one")
         curvature, r, n = self.loss.curvature, self.regularization, self.records
         if curvature is None:
@@ -234,32 +236,36 @@ class Machine:
 
     @property
     def steps(self) -> int:
-        """As many as bring f within distance / 2^10 of the limit, whose norm is below n L / r."""
+        """The number of steps after which f is within distance / 2^10 of the limit.
+
+        The norm of the limit is below n L / r.
+        """
         kept = self._step[1]
         return 1 if not kept else math.ceil(math.log(self.records * 2.0**9) / -math.log(kept))
 
     @property
     def distance(self) -> float:
-        """2 L e / (1 - c) of the doubles e and c, rounded up."""
+        """2 L e / (1 - c) for the doubles e and c, rounded up."""
         step, kept, _ = self._step
         return ceil_float(2 * self.loss.lipschitz * Fraction(step) / (1 - Fraction(kept)))
 
     @property
     def norm(self) -> float:
-        """Bound of ||f||_H, the sum of |coefficients|: n L e / (1 - c), with room for rounding."""
+        """A bound on ||f||_H, the sum of |coefficients|: n L e / (1 - c), plus rounding."""
         return 1.01 * self.records * self.distance / 2
 
     @property
     def value_error(self) -> float:
-        """Bound of |computed - exact f(x)|: of each k, and of a sum of n products, in any order."""
+        """A bound on |computed - exact f(x)|: of each k, and of sums of n products."""
         return 1.01 * self.norm * (COVARIANCE_ERROR + 1.01 * (self.records + 1) * _UNIT)
 
     @property
     def error(self) -> float:
-        """Bound of ||computed f - iterate in exact arithmetic||_H, for given records.
+        """A bound on ||computed f - iterate in exact arithmetic||_H, for given records.
 
-        In each step and for each record slopes are off by b value_error and 2^-48 L, and the
-        coefficient, at most norm / n, is rounded thrice; contraction sums these to 1 / (1 - c).
+        In each step and for each record, the slope has an error of b value_error + 2^-48 L, and the
+        coefficient, at most norm / n, is rounded three times. The contraction sums these with a
+        factor of 1 / (1 - c).
         """
         step, kept, curvature = self._step
         slope = curvature * self.value_error + 2.0**-48 * float(self.loss.lipschitz)

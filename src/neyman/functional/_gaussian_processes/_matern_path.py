@@ -1,6 +1,6 @@
-"""One Matern path for ever, asked point by point, in floating point: for simulation alone.
+"""A fixed Matern path, evaluated point by point in floating point: for simulation only.
 
-A Matern process and its derivatives have no memory: a step of any length is exact.
+A Matern process and its derivatives are a Markov process, so a step of any length is exact.
 """
 
 import math
@@ -29,21 +29,22 @@ _TERMS: Final = 40
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class MaternPath:
-    """A path of a Matern process on an interval. Not private: floats, of a public seed.
+    """A path of a Matern process on an interval. Not private: it has floats from a public seed.
 
-    The states at both ends are drawn, then that half-way between given both, and so on down to a
-    lattice of at least 1024 steps to a unit 1/b, linear in between; all from `seed` and the place
-    of a lattice point alone. So a path is a function: the same point gives the same bits, whatever
-    else is asked, in whichever order. Nothing is remembered.
+    First the states at both ends are drawn, then the state half-way given both, and so on down to a
+    lattice of at least 1024 steps per unit 1/b. The path is linear in between. Every draw depends
+    only on `seed` and the lattice point. So a path is a function: equal points give equal bits, in
+    any call and any order, without memory.
 
     Attributes:
         kernel: the covariance.
-        lower: lower end.
-        upper: upper end.
-        seed: which path.
+        lower: the lower end.
+        upper: the upper end.
+        seed: the seed of the path.
 
-    Error: an estimate: at lattice points the covariance is within 1e-11. In between the variance is
-        too small by at most (1 - k(step)) / 2, that is 5e-4 for smoothness 1/2 and 5e-7 beyond.
+    Error: an estimate: at lattice points the covariance is within 1e-11. In between, the variance
+        is too small by at most (1 - k(step)) / 2, which is 5e-4 for smoothness 1/2 and 5e-7 for
+        larger ones.
     """
 
     kernel: Matern
@@ -53,7 +54,7 @@ class MaternPath:
     _levels: tuple[tuple[Array, Array, Array], ...] = field(init=False, repr=False)
 
     def __init__(self, kernel: Matern, lower: Real, upper: Real, *, seed: int) -> None:
-        """Work out what halving an interval takes, level by level.
+        """Compute the coefficients of each halving, level by level.
 
         Raises:
             InvalidParameter: if the ends are reversed, or 2^30 units apart.
@@ -79,10 +80,10 @@ class MaternPath:
             object.__setattr__(self, name, value)
 
     def __call__(self, x: npt.ArrayLike) -> Array:
-        """Return f at each x, shape of x.
+        """Return f at each x, in the shape of x.
 
         Raises:
-            InvalidParameter: if a point is outside.
+            InvalidParameter: if a point is outside the interval.
         """
         given = numbers("x", x)
         if not ((given >= self.lower) & (given <= self.upper)).all():
@@ -117,7 +118,7 @@ class MaternPath:
         return left, [a + b for a, b in zip(right, carried, strict=True)]
 
     def _drawn(self, root: Array, level: int, index: npt.NDArray[np.int64]) -> list[Array]:
-        """Return root @ z, z made of the seed, the level and the index."""
+        """Return root @ z, where z depends on the seed, the level and the index."""
         words = _mixed(np.full(index.size, self.seed, np.uint64) ^ np.uint64(level << 56))
         words = _mixed(words ^ index.view(np.uint64))
         z = [_normal(_mixed(words ^ np.uint64(k + 1))) for k in range(len(root))]
@@ -125,11 +126,11 @@ class MaternPath:
 
 
 def _halving(kernel: Matern, half: float) -> tuple[Array, Array, Array]:
-    """Return how x in the middle depends on both ends, and the root of what is left.
+    """Return the regression of the middle state on both ends, and the root of the rest.
 
         S = (Q^-1 + A^T Q^-1 A)^-1,   E[x | left, right] = S Q^-1 A left + S A^T Q^-1 right
 
-    in coordinates divided by powers of the step, in which nothing is small.
+    in coordinates divided by powers of the step, where no entry is small.
     """
     u = min(half * kernel.rate, 1.0)
     scales = u ** (kernel.states - 0.5 - np.arange(kernel.states))
@@ -157,7 +158,7 @@ def _product(matrix: Array, vector: list[Array]) -> list[Array]:
 
 
 def _mixed(words: _Words) -> _Words:
-    """Scramble 64 bits, one to one.
+    """Return 64 bits scrambled by a bijection.
 
     Source: Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014.
     """
@@ -191,9 +192,9 @@ def step_noise(kernel: Matern, steps: Array) -> Array:
 
         Q = c integral_0^u g(s) g(s)^T ds,   g(s) = A(s) e_q
 
-    and not P - A P A^T, in which nothing is left for small steps: entries of Q are of orders
+    It is not computed as P - A P A^T, which cancels for small steps: entries of Q have orders
     u^(2q-1) to u. Integrals of s^k e^(-2s) come from a series of positive terms, and the root is
-    taken of the correlations.
+    that of the correlations.
     """
     u = np.asarray(steps * kernel.rate, np.float64)
     q = kernel.states

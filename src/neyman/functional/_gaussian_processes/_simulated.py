@@ -1,7 +1,8 @@
-"""Gaussian processes on a grid, in floating point: for simulation, not for release.
+"""Gaussian processes on a grid in floating point: for simulation, not for release.
 
-What is drawn here comes from a public generator and is added to nothing private: error bands,
-studies of accuracy, tests. The noise of a release is drawn as integers, behind the door.
+These draws come from a public generator and are never added to private values. They are for error
+bands, studies of accuracy, and tests. The noise of a release is drawn as integers
+(`neyman.mechanisms`).
 """
 
 # scipy carries no types of its own.
@@ -35,21 +36,22 @@ _COARSEST: Final = 96
 def simulate_grid(
     kernel: Kernel, *, step: Real, shape: Sequence[int], generator: Generator
 ) -> Array:
-    """Return one path at an equally spaced grid. Not private: floats, of a public generator.
+    """Return one path on an equally spaced grid. Not private: floats from a public generator.
 
-    The grid is laid on a torus with so much room that the kernel vanishes across it, where the
-    covariance is diagonal in waves: one Fourier transform, of those that carry anything.
+    The grid is part of a torus that is so large that the kernel vanishes across it. There the
+    covariance is diagonal in waves, so one Fourier transform of the waves with variance gives the
+    path.
 
     Args:
         kernel: the covariance.
-        step: between neighbouring grid points, along every axis.
-        shape: grid points along each axis.
-        generator: of normal numbers.
+        step: the distance of neighbouring grid points along every axis.
+        shape: number of grid points along each axis.
+        generator: a generator of normal numbers.
 
     Raises:
         InvalidParameter: if the torus would have more than 2^26 points.
 
-    Error: an estimate: the covariance is within 3e-13.
+    Error: an estimate: each covariance is within 3e-13.
     Source: Wood and Chan, *Simulation of stationary Gaussian processes in [0, 1]^d*, Journal of
         Computational and Graphical Statistics 1994.
     """
@@ -74,11 +76,12 @@ def simulate_grid(
 
 
 def _spectrum(kernel: Kernel, spacing: float, torus: Sequence[int]) -> Array:
-    """Return the variances of waves, along each axis for 0 to at most half its size.
+    """Return the variances of waves, along each axis from 0 to at most half its size.
 
-    The highest are left out, as far as all those along an axis carry less than 1e-13 of the whole.
-    The rest are found on as coarse a lattice as has waves of twice their frequency: those that it
-    takes for them are of three times it, and carry less than what is left out.
+    The highest frequencies are left out, if together they have less than 1e-13 of the variance
+    along an axis. The rest are computed on the coarsest lattice that has waves of twice their
+    frequency. Its aliases have at least three times the frequency, and less variance than the
+    omitted waves.
     """
     points = _COARSEST
     while True:
@@ -114,7 +117,7 @@ def _transformed(kernel: Kernel, steps: Sequence[float], torus: Sequence[int]) -
 
 
 def _carrying(spectrum: Array, axis: int) -> int:
-    """Return how many waves along an axis to keep."""
+    """Return the number of waves along an axis to keep."""
     others = tuple(k for k in range(spectrum.ndim) if k != axis)
     beyond = np.cumsum(spectrum.sum(axis=others)[::-1])[::-1]
     return max(int(np.sum(beyond > _LEFT_OUT * beyond[0])), 1)
@@ -143,10 +146,10 @@ def _waves(
 
 
 def _summed(waves: ComplexArray, size: int) -> Array:
-    """Return the inverse real transform along the last axis, of few waves quicker.
+    """Return the inverse real transform along the last axis, faster for few waves.
 
-    With size = r m and no wave beyond m / 2, the places q, q + r, q + 2 r, ... are the transform
-    of length m of the waves turned by q / size: r short ones for a long one.
+    With size = r m and no wave beyond m / 2, the places q, q + r, q + 2 r, ... are a transform of
+    length m of the waves, rotated by q / size. So r short transforms replace a long one.
     """
     kept = waves.shape[-1]
     if waves.ndim > 1 or 4 * kept > size:
@@ -165,13 +168,13 @@ def _summed(waves: ComplexArray, size: int) -> Array:
 
 
 def _wave(size: int) -> npt.NDArray[np.int64]:
-    """Return the number of waves, without sign, at each place of a transform."""
+    """Return the unsigned frequency at each place of a transform."""
     place = np.arange(size)
     return np.minimum(place, size - place)
 
 
 def _reach(kernel: Kernel) -> float:
-    """Return a distance from which on k is below 1e-16, to within a 16th."""
+    """Return a distance beyond which k is below 1e-16, to within a 16th."""
     scale = float(kernel.length_scale)
     distances = np.arange(16 * int(_REACH)) / 16 * scale
     near = np.flatnonzero(kernel.at(distances) > 1e-16)

@@ -1,4 +1,4 @@
-"""Values at public points: whitened by the kernel of the noise, asked for, and read."""
+"""Values at public points: whitening by the kernel of the noise, questions, and columns."""
 
 # scipy carries no types of its own.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
@@ -33,21 +33,21 @@ _RULES: Final = 2
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Whitening:
-    """Public points and the factor L of the noise at them: L L^T = K + t I, nearly.
+    """Public points and the factor L of their noise: L L^T = K + t I up to rounding.
 
-    Noise independent and of variance 1 on c = L^-1 v is noise of covariance L L^T on the values v.
-    With w = f(points) - g(points)
+    Independent noise of variance 1 on c = L^-1 v is noise of covariance L L^T on the values v. With
+    w = f(points) - g(points),
 
         ||L^-1 w|| <= ||f - g||_H
 
-    for the computed L too: L L^T = K + t I + E with ||E|| <= t/2 (Higham, *Accuracy and stability
-    of numerical algorithms*, 2002, theorem 10.3: |E| <= (m + 1) u' |L| |L|^T, whose norm is at most
-    (m + 1) u' times the trace m (1 + t); entries of K are within 2^-46), so L L^T is above K, and
-    w^T (K + s I)^-1 w <= ||f - g||_H^2 for every s > 0. The nugget t only adds noise.
+    also for the computed L. It has L L^T = K + t I + E with ||E|| <= t/2 (Higham, *Accuracy and
+    stability of numerical algorithms*, 2002, theorem 10.3: |E| <= (m + 1) u' |L| |L|^T, whose norm
+    is at most (m + 1) u' times the trace m (1 + t); entries of K are within 2^-46). So L L^T is
+    above K, and w^T (K + s I)^-1 w <= ||f - g||_H^2 for every s > 0. The nugget t only adds noise.
 
     Attributes:
-        kernel: k.
-        points: public, shape (m, d), m at most 2048; read-only.
+        kernel: the kernel k.
+        points: the public points, shape (m, d), m at most 2048; read-only.
         nugget: t, at least 2^-26.
     """
 
@@ -61,8 +61,8 @@ class Whitening:
         """Factor the covariance.
 
         Raises:
-            InvalidParameter: if there are too many points, or they are no points, or the nugget is
-                too small for doubles or above 1.
+            InvalidParameter: if there are too many points, they are not valid, or the nugget is too
+                small for doubles or above 1.
         """
         check_kernel(kernel)
         places = table(points).copy()
@@ -99,11 +99,12 @@ class Whitening:
         )
 
     def error(self, norm: float, value_error: float) -> float:
-        """Bound ||computed L^-1 v - exact L^-1 f(points)|| for ||f||_H <= norm.
+        """Return a bound on ||computed L^-1 v - exact L^-1 f(points)|| for ||f||_H <= norm.
 
-        With each v within `value_error` of f it is sqrt(m) value_error / s, s^2 = t/2 the least
-        eigenvalue of L L^T, and what substitution adds: (L + F) c = v, |F| <= 4 m u |L| (Higham,
-        theorem 8.5, with room for blocked code), that is ||F|| ||c|| / s.
+        If each v is within `value_error` of f, the first part is sqrt(m) value_error / s, where s^2
+        = t/2 bounds the least eigenvalue of L L^T. The second part is the error of substitution,
+        ||F|| ||c|| / s: (L + F) c = v, |F| <= 4 m u |L| (Higham, theorem 8.5, with room for blocked
+        code).
         """
         m = self.size
         inverse = math.sqrt(2 / float(self.nugget))
@@ -112,7 +113,7 @@ class Whitening:
         return 1.01 * (math.sqrt(m) * value_error * inverse + moved * reached / (1 - moved))
 
     def record(self) -> Mapping[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
         return {
             "kernel": self.kernel.record(),
             "points": self.points.tolist(),
@@ -126,9 +127,9 @@ class ValuesReading:
     """values = step F y: noise of covariance (step sd)^2 F F^T. Post-processing of y.
 
     Attributes:
-        points: public, shape (m, d).
-        factor: F, which undoes the whitening, shape (m, m).
-        step: what one lattice unit of a whitened coordinate stands for.
+        points: the public points, shape (m, d).
+        factor: F, the inverse of the whitening, shape (m, m).
+        step: the value of one lattice unit of a whitened coordinate.
     """
 
     points: Array = field(repr=False)
@@ -138,8 +139,8 @@ class ValuesReading:
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
         """Return the points x1 ... xd, the values with their noise, and the integers.
 
-        The standard deviations are exact but for rounding; the intervals take a sum of independent
-        rounded Gaussians for as wide as one, in proportion, and each holds alone.
+        The standard deviations are exact up to rounding. The intervals treat a sum of independent
+        rounded Gaussians as one rounded Gaussian, in proportion; each holds separately.
         """
         values = self.step * (self.factor @ noisy.astype(np.float64))
         lengths = self.step * np.sqrt(np.einsum("ij,ij->i", self.factor, self.factor))
@@ -157,15 +158,15 @@ class ValuesReading:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """The parts that all questions about values at public points share.
+    """The common part of all questions about values at public points.
 
     Attributes:
-        statistic: which question.
-        whitening: points and kernel of the noise.
-        unit: who is protected, in the words of the ledger.
-        source: stands for the data in the ledger.
+        statistic: the name of the question.
+        whitening: the points and the kernel of the noise.
+        unit: the privacy unit, in the words of the ledger.
+        source: the name of the dataset in the ledger.
         neighbors: the neighbouring relation.
-        records: their number where it is public, else None.
+        records: the number of records if it is public, else None.
     """
 
     statistic: str
@@ -187,13 +188,13 @@ class Question:
         """Return the question, not yet computed.
 
         Args:
-            declared: the public record of the rest, JSON-able.
-            rule: what makes integers of records, the points apart; all that it holds tells this
+            declared: the public record of the other arguments, for JSON.
+            rule: the map from records to integers, without the points; its fields distinguish this
                 question from others.
-            l2_squared: of the integers.
-            step: what one lattice unit of a whitened coordinate stands for.
-            compute: gives the integers.
-            factor: what undoes the whitening; that of the points by default.
+            l2_squared: the squared L2 sensitivity of the integers.
+            step: the value of one lattice unit of a whitened coordinate.
+            compute: a function that returns the integers.
+            factor: the inverse of the whitening; that of the points by default.
         """
         size, points = self.whitening.size, self.whitening
         query = {"statistic": self.statistic, "rules": _RULES, "records": self.records}
@@ -218,9 +219,9 @@ class Question:
 
 
 def in_lattice(distance: float, size: int) -> Fraction:
-    """Return l2_squared of integers rounded from vectors this far apart, in lattice units.
+    """Return l2_squared of integers rounded from vectors at this distance, in lattice units.
 
-    Rounding moves each difference by at most 1, the error of the doubles before it included with
-    room: ||rint(a) - rint(b)|| <= ||a - b|| + sqrt(size) (1 + 2^-10).
+    Rounding moves each difference by at most 1, and the errors of the doubles before it are far
+    below 2^-10: ||rint(a) - rint(b)|| <= ||a - b|| + sqrt(size) (1 + 2^-10).
     """
     return Fraction(math.ceil((1 + 2.0**-45) * (distance + math.sqrt(size) * (1 + 2.0**-10)) ** 2))

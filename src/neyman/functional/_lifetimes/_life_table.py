@@ -1,18 +1,18 @@
-"""How many leave in each stretch of time, and how: the mean of what the noisy sums leave possible.
+"""The life table of a release: the posterior mean of exits in each stretch of time.
 
-The horizon is cut into K equal cells. Unknown are x, the number of events in each cell, and z, that
-of censorings in each and beyond the horizon. Of one channel the release tells
+The horizon is cut into K equal cells. The unknowns are x, the number of events in each cell, and z,
+the number of censorings in each cell and beyond the horizon. For one channel the release gives
 
     y = A x + noise of variance s^2,   so   G = A^T A / s^2,   b = A^T y / s^2
 
-say all. G depends on the distance of two cells alone. What is believed before: records leave one by
-one at a rate that varies smoothly,
+which are sufficient. G depends only on the distance of two cells. The prior is that records leave
+independently at a rate that varies smoothly,
 
     x ~ N(m, diag(v)),   m = p (1 + u),   u a Gaussian process, v the mean of m, as Poisson's law
 
-with p what a constant hazard gives of those at risk; of censorings, what a constant number a cell
-gives. u has one of many length scales and sizes, each weighed by the likelihood of y. So the
-counts are smoothed by as much as the noise asks where they are, most where few are at risk.
+where p is the expected number for a constant hazard of those at risk; for censorings, p is a
+constant number per cell. u has one of many length scales and sizes, weighted by the likelihood of
+y. So the counts are smoothed as much as the noise requires, most where few are at risk.
 """
 
 # scipy carries no types of its own.
@@ -51,13 +51,13 @@ _LOOSE: Final = 100.0
 
 
 class LifeTable(NamedTuple):
-    """Numbers of records as the release leaves them, with the covariance of their errors.
+    """Estimated numbers of records, with the covariance of their errors.
 
     Attributes:
-        numbers: of the events of each cause in each cell, of the censored in each, and of those
-            beyond the horizon, one after another.
-        covariance: of what they would be without noise about these.
-        causes: how many there are.
+        numbers: the events of each cause in each cell, then the censorings in each cell, then the
+            records beyond the horizon.
+        covariance: the covariance of the numbers without noise about these estimates.
+        causes: the number of causes.
     """
 
     numbers: Array
@@ -66,34 +66,34 @@ class LifeTable(NamedTuple):
 
     @property
     def events(self) -> Array:
-        """Of each cause in each cell, shape (causes, cells)."""
+        """The events of each cause in each cell, shape (causes, cells)."""
         return self.numbers[: self.causes * CELLS].reshape(self.causes, CELLS)
 
     @property
     def at_risk(self) -> Array:
-        """At the ends of the cells, shape (cells + 1,)."""
+        """The number at risk at the ends of the cells, shape (cells + 1,)."""
         return following() @ self._gone
 
     @property
     def at_risk_variance(self) -> Array:
-        """Of their errors."""
+        """The variance of the errors of `at_risk`."""
         ends = at_ends(self.causes)
         return np.maximum(np.einsum("ij,jk,ik->i", ends, self.covariance, ends), 0.0)
 
     @property
     def _gone(self) -> Array:
-        """How many leave in each cell, and beyond."""
+        """The number that leaves in each cell, and beyond the horizon."""
         inside = self.numbers[:-1].reshape(self.causes + 1, CELLS).sum(axis=0)
         return np.append(inside, self.numbers[-1])
 
 
 def following() -> Array:
-    """Return which of the cells and what is beyond follow each end of a cell."""
+    """Return the matrix of the cells (and the rest) that follow each end of a cell."""
     return np.triu(np.ones((CELLS + 1, CELLS + 1)))
 
 
 def at_ends(causes: int) -> Array:
-    """Return how the numbers of a table add to those at risk at the ends of the cells."""
+    """Return the matrix from the numbers of a table to the numbers at risk at the ends of cells."""
     later = following()
     return np.hstack([later[:, :CELLS]] * (causes + 1) + [later[:, CELLS:]])
 
@@ -104,10 +104,10 @@ def life_table(
     """Return the table of a release.
 
     Args:
-        exits: what the integers are sums of.
-        integers: as released.
-        stddev: of the noise on each.
-        records: how many, where that is public.
+        exits: the channels of the integers.
+        integers: the released integers.
+        stddev: standard deviation of the noise on each integer.
+        records: the number of records if it is public.
     """
     channels, counted = _channels(exits, integers, stddev, records)
     total = max(counted, 1.0)
@@ -138,16 +138,17 @@ def life_table(
 def unsmoothed(
     exits: Exits, integers: tuple[int, ...], stddev: float, records: int | None, table: LifeTable
 ) -> LifeTable:
-    """Return a table of the same release whose sums over many cells are hardly drawn to anything.
+    """Return a table of the same release that is almost not shrunk.
 
-    Its covariance is of its noise alone: what is tested by it must not be shrunk.
+    Its covariance is that of the noise alone. Tests need it, because they must not use shrunk
+    numbers.
 
     Args:
         exits: as for `life_table`.
         integers: as for `life_table`.
         stddev: as for `life_table`.
         records: as for `life_table`.
-        table: what it is drawn to, a hundredth as much.
+        table: the table that it is shrunk to, a hundred times less.
     """
     channels, counted = _channels(exits, integers, stddev, records)
     ends = np.cumsum([len(channel.vector) for channel in channels])[:-1]
@@ -163,7 +164,7 @@ def unsmoothed(
 
 
 class _Information(NamedTuple):
-    """What a channel tells under noise of variance 1: G, and the cosines and sines that give b."""
+    """G of a channel with noise of variance 1, and the cosines and sines that give b."""
 
     matrix: Array
     cosines: Array
@@ -178,7 +179,7 @@ class _Channel(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """The numbers of one channel: their mean and covariance, and their smooth part."""
+    """The numbers of one channel: mean and covariance, and their smooth part."""
 
     mean: Array
     covariance: Array
@@ -186,13 +187,13 @@ class _Read(NamedTuple):
 
     @classmethod
     def even(cls, mean: Array) -> "_Read":
-        """Return numbers that nothing was read of yet."""
+        """Return the prior numbers."""
         return cls(mean, np.diag(mean), mean)
 
 
 @lru_cache(maxsize=16)
 def _information(basis: Basis, *, beyond: bool) -> _Information:
-    """Return it, of records spread evenly in each cell; with those beyond, who are at the end."""
+    """Return G for records spread evenly in each cell; with those beyond, who are at the end."""
     from scipy.linalg import toeplitz
 
     length = float(basis.domain.length)
@@ -216,7 +217,7 @@ def _information(basis: Basis, *, beyond: bool) -> _Information:
 def _channels(
     exits: Exits, integers: tuple[int, ...], stddev: float, records: int | None
 ) -> tuple[list[_Channel], float]:
-    """Return what each channel tells, and how many records are in all."""
+    """Return G and b of each channel, and the number of all records."""
     bases, found = exits.bases, list[_Channel]()
     ends = np.cumsum([basis.size for basis in bases])[:-1]
     parts = np.split(np.array(integers, dtype=np.float64), ends)
@@ -233,7 +234,7 @@ def _channels(
 
 @lru_cache(maxsize=1)
 def _process() -> tuple[Array, Array]:
-    """Return the waves of u in the middle of each cell, and their variances under each belief."""
+    """Return the waves of u at the middle of each cell, and their variances under each prior."""
     number = np.arange(_WAVES)
     middle = (np.arange(CELLS) + 0.5) / CELLS
     waves = np.cos(np.pi * np.multiply.outer(middle, number))
@@ -248,13 +249,13 @@ def _process() -> tuple[Array, Array]:
 
 
 def _read(channel: _Channel, rate: Array, smooth: Array, beyond: float | None) -> _Read:
-    """Return the mean of what is left possible, over all beliefs by their likelihood.
+    """Return the posterior mean over all priors, weighted by their likelihood.
 
     Args:
-        channel: what is told.
-        rate: p, in each cell; and how many are beyond the horizon, where any can be.
-        smooth: v, before it is at least a share of p.
-        beyond: the variance of how many are beyond; None if none can be.
+        channel: G and b.
+        rate: p in each cell, and the number beyond the horizon if there can be any.
+        smooth: v, before it is raised to at least a share of p.
+        beyond: the variance of the number beyond; None if there cannot be any.
     """
     waves, beliefs = _process()
     inside = rate[:CELLS]
@@ -278,7 +279,7 @@ def _read(channel: _Channel, rate: Array, smooth: Array, beyond: float | None) -
 
 
 def _mixed(matrix: Array, vector: Array, beliefs: Array) -> tuple[Array, Array]:
-    """Return mean and covariance of the waves, over the beliefs by their likelihood."""
+    """Return mean and covariance of the waves, over the priors by their likelihood."""
     roots = np.sqrt(beliefs)
     inner = np.eye(_WAVES) + roots[:, :, None] * matrix * roots[:, None, :]
     covariances = roots[:, :, None] * np.linalg.inv(inner) * roots[:, None, :]
@@ -303,7 +304,7 @@ def _diagonal(blocks: list[Array]) -> Array:
 
 
 def _of_so_many(table: LifeTable, records: float) -> LifeTable:
-    """Return the table given how many there are of all."""
+    """Return the table conditioned on the number of all records."""
     moves = table.covariance.sum(axis=1)
     variance = max(float(moves.sum()), 1e-12)
     missing = records - float(table.numbers.sum())

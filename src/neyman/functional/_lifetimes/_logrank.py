@@ -1,12 +1,12 @@
-"""The log-rank test of groups, of their released counts, with the noise in its variance.
+"""The log-rank test of groups by their released counts, with the noise in its variance.
 
-With Y(i, k) at risk of group i in cell k, e(i, k) events, Y and e of all, p(i, k) = Y(i, k) / Y(k)
-and h(k) = e(k) / Y(k),
+With Y(i, k) at risk in group i and cell k, e(i, k) events, Y(k) and e(k) the sums over groups, p(i,
+k) = Y(i, k) / Y(k) and h(k) = e(k) / Y(k),
 
     U(i) = sum_k sum_l (1{i = l} - p(i, k)) (e(l, k) - h(k) Y(l, k)) = sum_k e(i, k) - p(i, k) e(k)
 
-is the observed number of events less the expected. Counts of the sum are read without smoothing,
-p and h with it: where hazards are equal an error of p or of h alone does not move the mean of U.
+is the observed minus the expected number of events. The counts of the sum are not smoothed; p and h
+are. If hazards are equal, an error of p or of h alone does not change the mean of U.
 """
 
 # scipy carries no types of its own.
@@ -32,12 +32,12 @@ class LogRank(NamedTuple):
     """A log-rank test.
 
     Attributes:
-        statistic: U^T V^-1 U of all groups but the last, V the variance of noise and of drawing.
-        pvalue: the probability of a larger one where hazards are equal, by the chi-squared law.
-        degrees: of freedom: one less than the groups.
-        excess: U of each group: events observed less those expected.
-        until: the time up to which all curves are known, and are compared.
-        of: what is tested, in words.
+        statistic: U^T V^-1 U of all groups except the last, V the variance of noise and sampling.
+        pvalue: the probability of a larger statistic if hazards are equal, by the chi-squared law.
+        degrees: degrees of freedom, the number of groups minus one.
+        excess: U of each group, the observed minus the expected events.
+        until: the time up to which all curves are known and compared.
+        of: the hypothesis in words.
     """
 
     statistic: float
@@ -54,21 +54,20 @@ def logrank(
     *others: SurvivalCurve | Answer,
     cause: int = 1,
 ) -> LogRank:
-    """Test whether groups have equal hazards, of their released curves. It costs no budget.
+    """Test whether groups have equal hazards, by their released curves. It costs no budget.
 
     Args:
-        first: the curve of a group, or what a session answered.
-        second: that of another, of disjoint people, such as of the same release by groups; both of
-            one horizon and number of causes. Their noise may differ.
-        others: further ones.
-        cause: whose hazards are compared; events of the others are censorings.
+        first: the curve of a group, or the answer of a session.
+        second: the curve of another group of disjoint people, for instance from the same release by
+            groups. Both have the same horizon and number of causes; their noise may differ.
+        others: curves of further groups.
+        cause: the cause whose hazards are compared; events of other causes count as censorings.
 
     Raises:
-        InvalidParameter: if two curves are of one release, or of two horizons, or one is hidden by
-            its noise.
+        InvalidParameter: if two curves are the same release, the horizons differ, or noise hides a
+            curve.
 
-    Error: the size of the test is an estimate: noise is exactly Gaussian, events are taken to be
-        so as well.
+    Error: the size of the test is an estimate, because it treats events as Gaussian; the noise is.
     Source: Mantel (1966), "Evaluation of survival data and two new rank order statistics"; Gondara
         and Wang (2020) for tests from released counts.
     """
@@ -124,7 +123,7 @@ def _curves(*given: SurvivalCurve | Answer) -> tuple[SurvivalCurve, ...]:
 
 
 def _residuals(parts: Array, hazard: Array, cause: int) -> Array:
-    """Return how the numbers of a table add to e - h Y of each cell."""
+    """Return the matrix from the numbers of a table to e - h Y of each cell."""
     found = -hazard[:, None] * parts
     found[:, cause * CELLS : (cause + 1) * CELLS] += np.eye(CELLS)
     return found

@@ -1,13 +1,13 @@
-"""The product limit of a life table, and how far it may be off.
+"""The product limit of a life table, and its errors.
 
-Of the cell k, with Y(k) at risk at its start, e(k, d) events of cause d and c(k) censored,
+For cell k, with Y(k) at risk at its start, e(k, d) events of cause d and c(k) censored,
 
     h(k, d) = e(k, d) / (Y(k) - c(k) / 2),   h(k) = sum_d h(k, d)
     S(t) = prod_{k < t} (1 - h(k)),   F(t, d) = sum_{k < t} S(k) h(k, d)
 
-the actuarial estimate and, of several causes, that of Aalen and Johansen. Errors are carried
-through by derivatives: those of the table, and of drawing the records, by which the h of one cell
-vary as shares of Y(k) - c(k) / 2 records (Greenwood) and those of two cells do not go together.
+are the actuarial estimate and, for several causes, that of Aalen and Johansen. Errors propagate by
+derivatives. They are those of the table and of sampling, where the h of one cell vary as shares of
+Y(k) - c(k) / 2 records (Greenwood) and those of two cells are uncorrelated.
 """
 
 from typing import NamedTuple
@@ -34,14 +34,13 @@ _MOST = 0.95
 
 
 class Hazards(NamedTuple):
-    """The shares of those at risk that have the event in a cell.
+    """The share of those at risk who have the event in a cell.
 
     Attributes:
-        shares: h, shape (causes, cells), at most 1 together.
+        shares: h, shape (causes, cells), with a sum of at most 1 in each cell.
         exposed: Y - c / 2 of each cell.
-        noise: covariance of the errors of h for what the release leaves open, of
-            causes x cells.
-        sampling: the same of drawing the records anew.
+        noise: covariance of the errors of h from the noise, for causes x cells.
+        sampling: the same from the sampling of records.
     """
 
     shares: Array
@@ -70,7 +69,7 @@ def hazards_of(table: LifeTable) -> Hazards:
 
 
 def exposure(causes: int) -> Array:
-    """Return how the numbers of a table add to Y - c / 2 of each cell."""
+    """Return the matrix from the numbers of a table to Y - c / 2 of each cell."""
     parts = at_ends(causes)[:-1].copy()
     parts[:, causes * CELLS : -1] -= np.eye(CELLS) / 2
     return parts
@@ -83,7 +82,7 @@ def survival_of(hazards: Hazards) -> Array:
 
 
 def log_survival(hazards: Hazards) -> Errors:
-    """Return the cumulative hazard, -log S, with its errors; infinite where nobody is left."""
+    """Return the cumulative hazard -log S with its errors; infinite when nobody is left."""
     causes = len(hazards.shares)
     with np.errstate(divide="ignore"):
         values = -np.log(survival_of(hazards))
@@ -95,7 +94,7 @@ def incidence(hazards: Hazards, cause: int) -> Errors:
 
     Args:
         hazards: of all causes.
-        cause: which, from 0 on.
+        cause: the cause, from 0 on.
     """
     survival, share = survival_of(hazards), hazards.shares[cause]
     values = np.concatenate([[0.0], np.cumsum(survival[:-1] * share)])
@@ -108,7 +107,7 @@ def incidence(hazards: Hazards, cause: int) -> Errors:
 
 
 def _sums(hazards: Hazards) -> Array:
-    """Return the derivatives of -log S at the ends of the cells, by h in each cell."""
+    """Return the derivatives of -log S at the ends of the cells by h of each cell."""
     left = np.maximum(1 - hazards.shares.sum(axis=0), 1 - _MOST)
     return np.tril(np.ones((CELLS + 1, CELLS)), -1) / left
 
@@ -129,7 +128,7 @@ def _moves(parts: Array, exposed: Array, shares: Array, cause: int) -> Array:
 
 
 def _drawn(shares: Array, exposed: Array) -> Array:
-    """Return the covariance of shares of so many records, of each cell by itself."""
+    """Return the covariance of shares of this many records, for each cell separately."""
     causes = len(shares)
     found = np.zeros((causes, CELLS, causes, CELLS))
     cells = np.arange(CELLS)

@@ -1,4 +1,4 @@
-"""Survival times, some of them cut short: a question of two curves, or of one more a cause."""
+"""The question of survival: right-censored times, with one or several causes."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,13 +32,13 @@ _MOST_CAUSES: Final = 16
 @final
 @dataclass(frozen=True, slots=True)
 class Exits:
-    """Events and censorings on one time axis; a record is in one of them, or in none.
+    """Events and censorings on one time axis; a record is in at most one of them.
 
     Attributes:
-        horizon: the end of the study; whoever is still at risk then is censored there.
-        bandwidth: of the kernels, in the units of time.
+        horizon: the end of the study; records still at risk then are censored there.
+        bandwidth: bandwidth of the kernels, in the units of time.
         counted: whether the number of records is private and released.
-        causes: how many kinds of events there are, of which a record has one at most.
+        causes: the number of causes of events; a record has at most one event.
     """
 
     horizon: Fraction
@@ -48,17 +48,18 @@ class Exits:
 
     @property
     def bases(self) -> tuple[Basis, ...]:
-        """Of the events of each cause, and last of the censored.
+        """The bases for the events of each cause, and then for censorings.
 
-        Events are always counted: how many have one is private under both relations. The censored
-        are unless the number of records is public, which leaves it by subtraction.
+        Events are always counted, because their number is private under both relations. Censorings
+        are counted unless the number of records is public; then their number follows by
+        subtraction.
         """
         events = self._basis(counted=True)
         return *[events] * self.causes, self._basis(counted=self.counted)
 
     @property
     def axes(self) -> tuple[Nodes, ...]:
-        """When a record ends, whether beyond the horizon, and by which cause, 0 if by none."""
+        """The nodes of the time, whether it is beyond the horizon, and the cause; 0 for none."""
         status = Nodes(
             start=0.0,
             end=float(self.causes),
@@ -80,11 +81,11 @@ class Exits:
 
     @property
     def size(self) -> int:
-        """How many integers are released."""
+        """The number of released integers."""
         return sum(basis.size for basis in self.bases)
 
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
         several = {} if self.causes == 1 else {"causes": self.causes}
         return {
             "horizon": text(self.horizon),
@@ -105,36 +106,35 @@ def survival(
     unit: str,
     name: str,
 ) -> Aggregate:
-    """Ask for the survival curve of right-censored times, one record a unit.
+    """Ask for the survival curve of right-censored times; each record is one privacy unit.
 
-    Two smoothed counts over time are released: N(t), of events, and C(t), of censorings. The
-    product limit of the two, S(t) = prod_{s <= t} (1 - dN(s) / Y(s)), Y = n - N - C before s, is
-    post-processing: `functional.function` makes it. Of several causes each has a count of events
-    of its own, and noise does not grow with their number.
+    The release has two smoothed counts over time: N(t) of events and C(t) of censorings. Their
+    product limit S(t) = prod_{s <= t} (1 - dN(s) / Y(s)), Y = n - N - C before s, is
+    post-processing by `functional.function`. With several causes, each has its own count of events,
+    and the noise does not grow with their number.
 
     Args:
         durations: private times from entry to event or censoring, a NumPy array of shape (n,). They
-            are read when the question is paid for, and none can raise an error: a negative one
-            counts as 0, and a record with a NaN counts for nothing.
-        observed: private; whether the time ended with the event: True, or a number of at least
-            1/2, where it did; of several causes 0, or the number of the cause from 1 on; same
-            shape.
-        horizon: public end of the study, in the units of the durations. A time beyond it is
+            are read after the ledger is charged, and no value raises an error: a negative time
+            counts as 0, and a record with NaN counts for nothing.
+        observed: private, the same shape; whether the time ended with the event: True, or a number
+            of at least 1/2, if it did. For several causes, the number of the cause from 1 on, or 0.
+        horizon: the public end of the study, in the units of the durations. A later time is
             censored there.
-        bandwidth: public; how finely the budget is divided over time: waves much shorter are not
-            released. A twenty-fifth of the horizon is a good first choice for some hundred records,
-            a fiftieth for thousands; noise depends little on it.
-        causes: how many causes an event can have, up to 16; public. A record has one at most.
-        neighbors: "add_remove", where the number of records is private and released along, or
+        bandwidth: public; the time resolution, in the units of the durations. Much shorter waves
+            are not released. A twenty-fifth of the horizon is a good first choice for some hundred
+            records, a fiftieth for thousands; the noise depends little on it.
+        causes: the public number of causes of an event, up to 16. A record has at most one.
+        neighbors: "add_remove", where the number of records is private and also released, or
             "replace_one", where it is public.
-        unit: who is protected, in the words of the ledger; one record is theirs.
-        name: stands for these records in the ledger: other records need another name.
+        unit: the privacy unit, in the words of the ledger; each record is one unit.
+        name: the name of the dataset in the ledger; other records need another name.
 
     Raises:
-        InvalidParameter: if a declaration is unusable, the arrays hold no real numbers or are of
-            two shapes, or are empty under replace_one.
+        InvalidParameter: if an argument is not valid, or the arrays are not of real numbers, have
+            different shapes, or are empty under replace_one.
 
-    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    Guarantee: with Gaussian noise of variance v it is exactly mu-GDP, mu^2 = l2_squared / v.
     Source: Kaplan and Meier (1958) for the product limit; Gondara and Wang (2020), "Differentially
         private survival function estimation", for counts released instead of curves.
     """
@@ -157,20 +157,20 @@ def survival(
 def survival_of(
     records: Countable, *, horizon: Real, bandwidth: Real, causes: int = 1
 ) -> Aggregate:
-    """Ask for the survival curve of whatever can be counted at public nodes.
+    """Ask for the survival curve of records that can be counted at public nodes.
 
-    As `survival`, of records that say themselves who is protected: arrays, or columns of a table,
-    for which `neyman.publish.survival` calls this.
+    It is `survival` for a `Countable`, arrays or columns of a table, which knows its privacy unit.
+    `neyman.publish.survival` calls it.
 
     Args:
-        records: private; of each three numbers: the duration, the duration again, and whether the
-            event was observed, or by which cause.
+        records: private records with three numbers each: the duration, the duration again, and
+            whether the event was observed, or its cause.
         horizon: as for `survival`.
         bandwidth: as for `survival`.
         causes: as for `survival`.
 
     Raises:
-        InvalidParameter: if a declaration is unusable.
+        InvalidParameter: if an argument is not valid.
     """
     end = exact(horizon, "horizon")
     if end <= 0:
@@ -205,13 +205,13 @@ def survival_of(
 
 
 def _names(causes: int) -> tuple[str, ...]:
-    """Return what the channels are called."""
+    """Return the names of the channels."""
     events = ["event"] if causes == 1 else [f"cause {cause}" for cause in range(1, causes + 1)]
     return *events, "censored"
 
 
 def _sensitivity(bases: tuple[Basis, ...], neighbors: Neighbors) -> Sensitivity:
-    """Return the largest move within a channel, or from one to another."""
+    """Return the sensitivity: the largest move within a channel, or from one to another."""
     alone = [feature_sensitivity(basis, "add_remove") for basis in bases]
     moves = [feature_sensitivity(basis, neighbors) for basis in bases]
     lengths = sorted(s.l2_squared or Fraction(0) for s in alone)

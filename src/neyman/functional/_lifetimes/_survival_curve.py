@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.arguments import given, whole
+from neyman.arguments import got, whole
 from neyman.errors import InvalidParameter
 from neyman.functional._abstract import NoisyCount
 from neyman.functional._arguments import check_level, number, numbers
@@ -46,17 +46,16 @@ _STILL: Final = 1e-12
 @final
 @dataclass(frozen=True, slots=True)
 class SurvivalCurve(ReleasedChannels[Exits]):
-    """The private Kaplan-Meier curve, to be read as often as one likes.
+    """The private Kaplan-Meier curve; use it as often as you like.
 
         S(t) = prod_{s <= t} (1 - dN(s) / Y(s)),   Y(s) = n - N(s-) - C(s-)
 
-    N and C are the counts that the release leaves most likely: its noise is known, and hazards are
-    taken to vary smoothly, as smoothly as the release itself says, so that the fewer are at risk
-    the more is smoothed. Everything here is post-processing of the integers. What is read is
-    computed once.
+    N and C are the posterior means of the counts: the noise is known, and hazards are assumed to
+    vary smoothly. The release itself determines how smoothly, so the curve is smoothed most where
+    few are at risk. Everything here is post-processing of the integers, and is computed once.
 
-    The curve ends at `until`: from there on the number at risk is less than five standard
-    deviations of its error.
+    The curve ends at `until`, where the number at risk falls below five standard deviations of its
+    error.
     """
 
     kind: ClassVar[str] = "survival"
@@ -74,36 +73,36 @@ class SurvivalCurve(ReleasedChannels[Exits]):
     # -- curves -------------------------------------------------------------------------------
 
     def __call__(self, t: npt.ArrayLike) -> Array:
-        """Return S(t), in [0, 1] and non-increasing, at each t in [0, until]; shape of t.
+        """Return S(t), in [0, 1] and non-increasing, at each t in [0, until], in the shape of t.
 
         Raises:
-            InvalidParameter: if a time is outside.
+            InvalidParameter: if a time is outside [0, until].
         """
         found = _found(self)
         return np.interp(self._known_times(t), found.times, found.survival)
 
     def cumulative_hazard(self, t: npt.ArrayLike) -> Array:
-        """Return H(t) = -log S(t) at each t in [0, until]; infinite where nobody is left.
+        """Return H(t) = -log S(t) at each t in [0, until]; infinite when nobody is left.
 
         Raises:
-            InvalidParameter: if a time is outside.
+            InvalidParameter: if a time is outside [0, until].
         """
         with np.errstate(divide="ignore"):
             return np.asarray(-np.log(self(t)))
 
     def cumulative_incidence(self, t: npt.ArrayLike, cause: int = 1) -> Array:
-        """Return the share that has had the event by one cause up to t, the others competing.
+        """Return the share that has had the event by one of several competing causes up to t.
 
             F(t) = sum_{s <= t} S(s-) dN_cause(s) / Y(s)
 
-        Those of all causes and S(t) add to 1.
+        The incidences of all causes and S(t) have sum 1.
 
         Args:
             t: times in [0, until].
-            cause: its number, from 1 on.
+            cause: the number of the cause, from 1 on.
 
         Raises:
-            InvalidParameter: if a time is outside, or there is no such cause.
+            InvalidParameter: if a time is outside [0, until], or there is no such cause.
 
         Source: Aalen and Johansen (1978), "An empirical transition matrix for non-homogeneous
             Markov chains based on censored observations".
@@ -123,14 +122,14 @@ class SurvivalCurve(ReleasedChannels[Exits]):
 
     @property
     def until(self) -> float:
-        """The time up to which the number at risk can be told from its error."""
+        """The time up to which the number at risk exceeds five standard deviations of its error."""
         return float(_found(self).times[-1])
 
     def grid(self, points: int) -> tuple[Array, Array]:
         """Return `points` equally spaced times from 0 to `until`, and S there.
 
         Raises:
-            InvalidParameter: if fewer than two are asked for, or more than 2^26.
+            InvalidParameter: if `points` is below 2 or above 2^26.
         """
         number, until = whole("points", points, 2, _MOST_POINTS), self.until
         times = np.minimum(np.arange(number) / (number - 1) * until, until)
@@ -139,7 +138,7 @@ class SurvivalCurve(ReleasedChannels[Exits]):
     def quantile(self, q: npt.ArrayLike) -> Array:
         """Return the first time by which a share q has had the event, for each q in (0, 1).
 
-        Infinite if that is after `until`.
+        It is infinite if that is after `until`.
 
         Raises:
             InvalidParameter: if a q is outside (0, 1).
@@ -161,13 +160,13 @@ class SurvivalCurve(ReleasedChannels[Exits]):
     def restricted_mean_interval(
         self, t: Real, level: float, kind: BandKind
     ) -> tuple[float, float]:
-        """Return an interval for the mean time lived up to t.
+        """Return a confidence interval for the mean time lived up to t.
 
         Raises:
             InvalidParameter: if the time is outside [0, until], the level outside (0, 1), or the
                 kind is another word.
 
-        Error: an estimate, as `interval`.
+        Error: an estimate, as for `interval`.
         """
         middle, end = self.restricted_mean(t), float(exact(t, "t"))
         width = NormalDist().inv_cdf((1 + check_level(level)) / 2)
@@ -179,11 +178,11 @@ class SurvivalCurve(ReleasedChannels[Exits]):
         return max(middle - width * spread, 0.0), min(middle + width * spread, end)
 
     def at_risk(self, t: npt.ArrayLike) -> Array:
-        """Return Y(t), as the release leaves it, at each t in [0, horizon]."""
+        """Return the estimate of Y(t) at each t in [0, horizon]."""
         return np.interp(self._times(t), self._ends, _read(self).table.at_risk)
 
     def at_risk_sd(self, t: npt.ArrayLike) -> Array:
-        """Return the standard deviation of the error of Y(t), of noise and smoothing."""
+        """Return the standard deviation of the error of Y(t), from noise and smoothing."""
         variance = _read(self).table.at_risk_variance
         return np.interp(self._times(t), self._ends, np.sqrt(variance))
 
@@ -198,24 +197,24 @@ class SurvivalCurve(ReleasedChannels[Exits]):
         of: LifeView = "survival",
         cause: int = 1,
     ) -> tuple[Array, Array]:
-        """Return an interval for the curve at each time by itself, in [0, until].
+        """Return a confidence interval for the curve at each time in [0, until] separately.
 
         Args:
-            t: times; of several each has an interval of its own. `band` holds at all of them.
-            level: in (0, 1).
-            kind: "noise", for the curve of these records without noise; or "total", where records
-                are drawn anew, too, for the survival of the population.
+            t: times in [0, until]. Each has its own interval; `band` holds for all times together.
+            level: the confidence level, in (0, 1).
+            kind: "noise", for the curve of these records without noise; or "total", with sampling
+                error, for the population.
             of: "survival", "cumulative_hazard" or "cumulative_incidence".
-            cause: of the incidence, its number.
+            cause: the number of the cause, for the incidence.
 
         Returns:
-            Both ends, of the shape of t.
+            The lower and the upper ends, each in the shape of t.
 
         Raises:
-            InvalidParameter: if a time is outside, the level is outside (0, 1), or kind, of or
-                cause is none that there is.
+            InvalidParameter: if a time is outside [0, until], the level outside (0, 1), or `kind`,
+                `of` or `cause` is unknown.
 
-        Error: an estimate: errors are taken to be normal, those of S on the scale of log S.
+        Error: an estimate, because errors are treated as normal, those of S on the scale of log S.
         """
         width = NormalDist().inv_cdf((1 + check_level(level)) / 2)
         times, at = _found(self).times, self._known_times(t)
@@ -225,21 +224,21 @@ class SurvivalCurve(ReleasedChannels[Exits]):
     def quantile_interval(
         self, q: npt.ArrayLike, level: float, kind: BandKind
     ) -> tuple[Array, Array]:
-        """Return an interval for the time by which a share q has had the event.
+        """Return a confidence interval for the time by which a share q has had the event.
 
-        It is of the times at which `interval` holds 1 - q. An upper end that is after `until` is
-        infinite, and a lower end is `until` at most. quantile_interval(0.5, 0.95, "total") is of
-        the median.
+        It has the times whose `interval` contains 1 - q. An upper end after `until` is infinite,
+        and a lower end is at most `until`. Write quantile_interval(0.5, 0.95, "total") for the
+        median.
 
         Args:
             q: shares in (0, 1).
-            level: in (0, 1), of each by itself.
+            level: the confidence level of each interval, in (0, 1).
             kind: as for `interval`.
 
         Raises:
             InvalidParameter: if a q or the level is outside (0, 1), or the kind is another word.
 
-        Error: an estimate, as `interval`.
+        Error: an estimate, as for `interval`.
         Source: Brookmeyer and Crowley (1982), "A confidence interval for the median survival time".
         """
         levels, times = 1 - _shares(q), _found(self).times
@@ -260,21 +259,21 @@ class SurvivalCurve(ReleasedChannels[Exits]):
         of: LifeView = "survival",
         cause: int = 1,
     ) -> Band:
-        """Return a band for the whole curve: its width is simulated from the errors of `interval`.
+        """Return a simultaneous band for the whole curve, simulated from the errors of `interval`.
 
-            sup over [0, until] of |error| / sd(error),  of -log S or of the incidence
+            sup over [0, until] of |error| / sd(error),  for -log S or for the incidence
 
         Args:
-            level: in (0, 1).
+            level: the confidence level, in (0, 1).
             kind: as for `interval`.
-            generator: for the simulation; public, its seed need not be secret.
-            repetitions: simulated errors.
+            generator: the generator of the simulation; its seed need not be secret.
+            repetitions: number of simulated errors.
             of: as for `interval`.
             cause: as for `interval`.
 
         Raises:
-            InvalidParameter: if the level is outside (0, 1), kind, of or cause is none that there
-                is, or fewer than 2 errors are to be simulated.
+            InvalidParameter: if the level is outside (0, 1), `kind`, `of` or `cause` is unknown, or
+                `repetitions` is below 2.
 
         Error: an estimate.
         """
@@ -319,14 +318,14 @@ class SurvivalCurve(ReleasedChannels[Exits]):
         return whole("cause", cause, 1, self.channels.causes) - 1
 
     def _covariance(self, errors: Errors, kind: BandKind) -> Array:
-        """Return that of the errors at the times that are shown."""
+        """Return the covariance of the errors at the times of the curve."""
         # Of equal records of one unit as many units fewer are drawn.
         drawn = self.unit_records * errors.sampling if kind == "total" else 0.0
         count = _found(self).times.size
         return (errors.noise + drawn)[:count, :count]
 
     def _between(self, of: LifeView, cause: int, kind: BandKind, width: float) -> Band:
-        """Return a curve between two others, so many standard deviations apart."""
+        """Return the band of a curve with this width in standard deviations."""
         errors, times = _errors(self, of, cause), _found(self).times
         spread = np.sqrt(np.maximum(np.diag(self._covariance(errors, kind)), 0.0))
         values = errors.values[: times.size]
@@ -339,7 +338,7 @@ class SurvivalCurve(ReleasedChannels[Exits]):
 
 
 class _Found(NamedTuple):
-    """What is read of a release, once: `times` are those that the curve is shown at."""
+    """The results of a release, computed once; `times` are the times of the curve."""
 
     table: LifeTable
     hazards: Hazards
@@ -368,7 +367,7 @@ def _check_view(of: object) -> LifeView:
         if type(of) is str and of == known:
             return known
     raise InvalidParameter(
-        f"of must name a curve of a survival release; {given('of', of)}; write "
+        f"of must name a curve of a survival release; got {got(of)}. Write "
         '"survival", "cumulative_hazard" or "cumulative_incidence"'
     )
 
@@ -383,7 +382,7 @@ def _found(curve: SurvivalCurve) -> _Found:
 
 
 def tables_of(curve: SurvivalCurve) -> tuple[LifeTable, LifeTable, Array]:
-    """Return the table of a curve, that without smoothing, and the times it is known for.
+    """Return the table of a curve, its table without smoothing, and its times.
 
     Raises:
         InvalidParameter: if there is no curve.
@@ -401,7 +400,7 @@ def _shares(q: npt.ArrayLike) -> Array:
 
 
 def _first_at(times: Array, falling: Array, levels: Array) -> Array:
-    """Return the first times at which a falling curve is at the levels; infinite if none is."""
+    """Return the first times when a falling curve reaches the levels; infinite if it does not."""
     after = np.searchsorted(-falling, -levels, side="left")
     last = len(times) - 1
     before, at = np.clip(after - 1, 0, last), np.minimum(after, last)

@@ -1,1 +1,1 @@
-"""Many quantiles from one release of the counts up to every value."""
+"""Quantiles: by a search, or by one release of the counts up to every value."""

@@ -1,4 +1,4 @@
-"""What an answer about quantiles has as columns, however they were found."""
+"""The columns of an answer about quantiles."""
 
 import math
 from fractions import Fraction
@@ -25,7 +25,7 @@ NAMES: Final = (
 
 
 def half_rank(p: Array) -> Array:
-    """Return what is added to p n: the least is where there is one, the largest beyond no other."""
+    """Return 1/2 for p = 0, -1/2 for p = 1, else 0: the quantiles there are the extreme values."""
     return np.where(p == 0, 0.5, 0.0) - np.where(p == 1, 0.5, 0.0)
 
 
@@ -40,18 +40,18 @@ def columns_of(
 ) -> Columns:
     """Return the columns, group by group.
 
-    Where values were rounded to coarser steps than were asked for, the intervals are half a step
-    wider at each end, within the bounds: a quantile of rounded values is the rounded quantile.
+    If values were rounded to coarser steps than the grid, the intervals are half a step wider at
+    each end, within the bounds, because a quantile of rounded values is the rounded quantile.
 
     Args:
         basis: the grid.
         probabilities: p, each in [0, 1].
-        places: nodes of the quantile, lower, upper, total_lower and total_upper, shape
-            (groups, 5, probabilities).
-        counts: of the rows of each group, noisy.
-        hidden: half of the noise interval of a count. A group whose count is not above it has no
-            quantile, and its intervals are the bounds.
-        coarser: whether the steps of the basis are larger than were asked for.
+        places: nodes of the quantile, lower, upper, total_lower and total_upper, shape (groups, 5,
+            probabilities).
+        counts: the noisy number of rows of each group.
+        hidden: half the length of the noise interval of a count. A group whose count is not above
+            it has no quantile, and its intervals are the bounds.
+        coarser: whether the steps of the basis are larger than the declared grid.
     """
     shown = np.array([is_significant(float(n), hidden) for n in counts], bool)
     values, last = basis.values, basis.nodes - 1

@@ -1,4 +1,4 @@
-"""Where a quantile can lie, by noisy counts at some places: none but released numbers are read."""
+"""The location of a quantile by noisy counts at some places; it uses released numbers only."""
 
 from dataclasses import dataclass, field
 from typing import Final, Self, final
@@ -22,14 +22,15 @@ _Flags = npt.NDArray[np.bool_]
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyCounts:
-    """G(x) + noise at places x of each group and probability; G rises, and crosses 0.
+    """G(x) + noise at places x for each group and probability; G is monotone and crosses 0.
 
     Attributes:
-        places: nodes, shape (groups, probabilities, answers), not decreasing along the last axis.
+        places: nodes, shape (groups, probabilities, answers), non-decreasing along the last axis.
         above: G + noise there.
-        stddev: of the noise, in the same shape.
-        last: the last node, where G is not negative.
-        ends: G before the first node and at the last, as estimated, (groups, probabilities) each.
+        stddev: standard deviation of the noise, same shape.
+        last: the last node; G is not negative there.
+        ends: estimates of G before the first node and at the last, shape (groups, probabilities)
+            each.
     """
 
     places: IntArray = field(repr=False)
@@ -42,7 +43,7 @@ class NoisyCounts:
     def of(
         cls, places: IntArray, above: Array, stddev: Array, last: int, ends: tuple[Array, Array]
     ) -> Self:
-        """Sort them by place."""
+        """Return them sorted by place."""
         order = np.argsort(places, axis=2, kind="stable")
         wide = np.broadcast_to(stddev, places.shape)
         return cls(
@@ -54,7 +55,7 @@ class NoisyCounts:
         )
 
     def beyond(self, offset: Array) -> "NoisyCounts":
-        """Return those of G - offset, one for each probability, or for each group and each."""
+        """Return those of G - offset; the offset is by probability, or by group and probability."""
         low, high = self.ends
         above = self.above - offset[..., None]
         return NoisyCounts(
@@ -62,20 +63,20 @@ class NoisyCounts:
         )
 
     def quantile(self, share: float) -> IntArray:
-        """Return a quantile of where G crosses 0, by the signs of G alone.
+        """Return a posterior quantile of the place where G crosses 0, by the signs of G only.
 
-        Before any answer all nodes are alike likely; an answer y at x makes each node up to x more
-        likely by Phi(y / s), and each one after it by Phi(-y / s).
+        The prior is uniform over the nodes. An answer y at x multiplies the weight of each node up
+        to x by Phi(y / s), and of each later node by Phi(-y / s).
         """
         first, end, part = self._piece(share)
         found = np.ceil(first + part * (end - first))
         return np.clip(found, first + 1, end).astype(np.int64)
 
     def crossing(self) -> IntArray:
-        """Return where the nearest rising G crosses 0, between the tenths of the posterior.
+        """Return where the nearest monotone G crosses 0, between deciles of the posterior.
 
-        Answers are pooled until they rise; on the line between the mean places of the last that are
-        negative and the first that are not lies the crossing.
+        Answers are pooled until they are monotone. The crossing is on the line between the mean
+        places of the last negative pool and the first other one.
         """
         rising = self._rising()
         size = np.abs(self.ends[0]) + np.abs(self.ends[1])
@@ -98,7 +99,7 @@ class NoisyCounts:
         return (weight * self.places).sum(axis=2) / np.maximum(weight.sum(axis=2), 1e-300)
 
     def _piece(self, share: float) -> tuple[Array, Array, Array]:
-        """Return the edges of the piece that a quantile of the posterior is in, and how far in."""
+        """Return the edges of the piece of a posterior quantile, and its fraction of the piece."""
         edges, weight = self._posterior()
         reached = np.cumsum(weight, axis=2)
         piece = (reached < share).sum(axis=2, keepdims=True).clip(0, weight.shape[2] - 1)
@@ -107,9 +108,9 @@ class NoisyCounts:
         return _at(edges, piece), _at(edges, piece + 1), part
 
     def _posterior(self) -> tuple[IntArray, Array]:
-        """Return the edges between nodes that are alike likely, and how likely they are together.
+        """Return the edges of pieces with equally probable nodes, and each piece's probability.
 
-        A piece is of the nodes after one edge, up to the next.
+        A piece has the nodes after one edge, up to the next.
         """
         groups, shares, _ = self.places.shape
         end = np.ones((groups, shares, 1), np.int64)

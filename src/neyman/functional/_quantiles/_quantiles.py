@@ -1,4 +1,4 @@
-"""Many quantiles at once: the question, and how noisy counts up to each value answer it."""
+"""Several quantiles at once: the question, and the quantiles from noisy counts."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neyman.aggregate import Aggregate, Columns, Countable, IntArray, Noise
-from neyman.arguments import given
+from neyman.arguments import got
 from neyman.errors import InvalidParameter
 from neyman.functional._arrays import ArrayRecords, Units
 from neyman.functional._isotonic import isotonic
@@ -41,30 +41,31 @@ def quantiles(
     name: str,
     units: Units | None = None,
 ) -> Aggregate:
-    """Ask for quantiles of an array of values at once.
+    """Ask for several quantiles of an array of values.
 
-    Up to eight, on more than 65 values, are searched for, and each has less noise the fewer they
-    are (`QuantileSearch`); else the counts up to all values are released (`StepBasis`).
+    Up to eight quantiles, on a grid of more than 65 values, are found by a search; the fewer they
+    are, the less noise each has (`QuantileSearch`). Otherwise the counts up to every value are
+    released (`StepBasis`).
 
     Args:
         values: private, a NumPy array of any real dtype, shape (n,); NaN counts for nothing.
-        probabilities: p, each in [0, 1].
-        lower: public; what is below counts there.
-        upper: public; what is above counts there.
-        grid: between the values that are told apart; divides upper - lower. Of more than 8,192
-            steps the release takes coarser ones, and says so (`distinct_step`).
-        unit: who is protected, in the words of the ledger.
-        name: stands for these values in the ledger: other values need another name.
-        units: whose each value is, and how many of one unit count.
+        probabilities: the p of each quantile, in [0, 1].
+        lower: the public lower bound; smaller values count there.
+        upper: the public upper bound; larger values count there.
+        grid: the distance between distinct values; it divides upper - lower. If there are more than
+            8,192 steps, the release takes coarser ones, and says so (`distinct_step`).
+        unit: the privacy unit, in the words of the ledger.
+        name: the name of the dataset in the ledger; other values need another name.
+        units: the unit of each value, and the contribution limit, if one unit can have several.
 
     Returns:
-        The question, for `release`, whose columns are the quantiles and their intervals: see
-        `neyman.publish.quantiles`, which asks the same of a table.
+        The question for `release`. The columns of the answer are the quantiles and their intervals;
+        see `neyman.publish.quantiles`, the same question for a table.
 
     Raises:
-        InvalidParameter: if a declaration is unusable.
+        InvalidParameter: if an argument is not valid.
 
-    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    Guarantee: with Gaussian noise of variance v it is exactly mu-GDP, mu^2 = l2_squared / v.
     """
     records = ArrayRecords.of(
         ("values", values), name=name, unit=unit, neighbors="add_remove", units=units
@@ -80,17 +81,17 @@ def quantiles_of(
     upper: Real,
     grid: Real,
 ) -> Aggregate:
-    """Ask for quantiles of whatever can be counted at public nodes, in groups or not.
+    """Ask for quantiles of records that can be counted at public nodes, with or without groups.
 
     Args:
-        records: private, with one number each.
+        records: private records with one number each.
         probabilities: as for `quantiles`.
         lower: as for `quantiles`.
         upper: as for `quantiles`.
         grid: as for `quantiles`.
 
     Raises:
-        InvalidParameter: if a declaration is unusable.
+        InvalidParameter: if an argument is not valid.
     """
     shares = _shares(probabilities)
     first, last, asked_grid = exact(lower, "lower"), exact(upper, "upper"), exact(grid, "grid")
@@ -133,7 +134,7 @@ def _shares(probabilities: Sequence[Real]) -> tuple[Fraction, ...]:
         cast("object", probabilities), Sequence | np.ndarray
     ):
         raise InvalidParameter(
-            f"{given('probabilities', probabilities)} is no list of shares; write one, such as "
+            f"probabilities must be a list of numbers; got {got(probabilities)}. Write such as "
             "[0.25, 0.5, 0.75]"
         )
     shares = tuple(exact(p, "a number of probabilities") for p in probabilities)
@@ -151,7 +152,7 @@ def _shares(probabilities: Sequence[Real]) -> tuple[Fraction, ...]:
 
 
 class _Ends(NamedTuple):
-    """Places of the first and the last value of an interval, one for each probability."""
+    """The places of the first and last value of an interval, for each probability."""
 
     lower: IntArray
     upper: IntArray
@@ -160,25 +161,25 @@ class _Ends(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class QuantileReading:
-    """The least value x of the grid with F(x) >= p n, for each p, group by group.
+    """The columns of quantiles: the smallest grid value x with F(x) >= p n, for each p and group.
 
-    With G(x) = F(x) - p n and its noise of deviation s(x), the noise interval is from the first x
-    with G(x) + z s(x) >= 0 to the last with G(x - 1) - z s(x - 1) <= 0. Without noise G is not
-    negative at the quantile and not positive one step before, so each end can only fail where the
-    noise at one place known beforehand is beyond z: the level holds for any data.
+    Let G(x) = F(x) - p n, with noise of standard deviation s(x). The noise interval is from the
+    first x with G(x) + z s(x) >= 0 to the last with G(x - 1) - z s(x - 1) <= 0. Without noise, G is
+    not negative at the quantile and not positive one step before. So each end can fail only if the
+    noise at one fixed place is beyond z, and the level holds for any data.
 
-    The total interval is for the quantile of what the units are drawn from. With at most r records
-    of a unit, all of which may be alike, it adds (z sqrt(r n p (1 - p)) + r / 2)^2 to (z s)^2: the
-    variance of r times a binomial count of n / r trials, and half of its step. At p = 0 and 1 it is
-    open to the bound.
+    The total interval is for the quantile of the population. If a unit has at most r records, which
+    can all be equal, it adds (z sqrt(r n p (1 - p)) + r / 2)^2 to (z s)^2: the variance of r times
+    a binomial count of n / r trials, and half of its step. At p = 0 and 1 it extends to the bound.
 
-    A group whose number of rows is not told from 0 has no quantile: NaN, in whole bounds.
+    If the number of rows of a group may be 0, it has no quantile: the answer is NaN, and the
+    interval is the bounds.
 
     Attributes:
         basis: the grid.
-        probabilities: p, each in [0, 1].
-        unit_records: most records of one unit, r.
-        coarser: whether the steps of the basis are larger than were asked for.
+        probabilities: the p of each quantile, in [0, 1].
+        unit_records: r, the most records of one unit.
+        coarser: whether the steps of the basis are larger than the declared grid.
     """
 
     basis: StepBasis
@@ -188,12 +189,12 @@ class QuantileReading:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What its columns are called."""
+        """The names of its columns."""
         return NAMES
 
     @property
     def rows(self) -> int:
-        """One for each probability."""
+        """The number of rows of a group: one for each probability."""
         return len(self.probabilities)
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
@@ -213,7 +214,7 @@ class QuantileReading:
         )
 
     def _places(self, counts: Array, reach: Array, z: float) -> IntArray:
-        """Return quantiles and both intervals of one group, shape (5, probabilities)."""
+        """Return the quantiles and both intervals of one group, shape (5, probabilities)."""
         last, n = len(counts) - 1, max(float(counts[-1]), 0.0)
         p = np.array([float(share) for share in self.probabilities])
         ranks = p * n + half_rank(p)
@@ -229,7 +230,7 @@ class QuantileReading:
 
 
 def _ends(apart: Array, reach: Array, place: IntArray) -> _Ends:
-    """Return the first and last place that the noise allows; the estimate is within."""
+    """Return the first and last place that the noise allows; the estimate is between them."""
     last = apart.shape[1] - 1
     above: npt.NDArray[np.bool_] = apart + reach >= 0
     below: npt.NDArray[np.bool_] = apart - reach <= 0
@@ -240,7 +241,7 @@ def _ends(apart: Array, reach: Array, place: IntArray) -> _Ends:
 
 
 def _monotone(counts: Array) -> Array:
-    """Return the nearest non-decreasing counts that end with the same number."""
+    """Return the nearest non-decreasing counts with the same last number."""
     weights = np.ones(len(counts))
     weights[-1] = 1e9
     return isotonic(counts, weights)

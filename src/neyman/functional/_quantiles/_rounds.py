@@ -1,4 +1,4 @@
-"""Rounds of noisy counts at a few places: which integers have the least noise, and how much."""
+"""Rounds of noisy counts at a few places: the integers of least noise, and their noise."""
 
 import math
 from collections.abc import Sequence
@@ -38,17 +38,20 @@ _SCALE_BITS: Final = 14
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Round:
-    """One round: a sum of counts between public places, and what its noisy answer tells.
+    """One round: sums of counts between public places, and the estimates from its noisy answer.
 
-    Of c, the numbers of records up to the first place, between the places and beyond the last,
-    `matrix` @ c is released, integers. Running sums of matrix^-1 y are F~ at the places, and n~.
+    c has the numbers of records up to the first place, between the places and beyond the last. The
+    round releases the integers y = `matrix` @ c with noise. Running sums of matrix^-1 y are the
+    estimates F~ at the places, and n~.
 
     Attributes:
-        targets: where it asks for each probability: 0 at the quantile, -1 left and 1 right of it.
-        matrix: integers, square; a column for each place where a record can lie.
-        read: running sums of the rows of matrix^-1, the last of them for n~.
-        deviations: of F~ - p n~ for noise of deviation 1, shape (places, probabilities).
-        apart: how far left and right from the quantile, in records and for noise of deviation 1.
+        targets: the places for each probability: 0 at the quantile, -1 left and 1 right of it.
+        matrix: integers, square, with a column for each cell of records.
+        read: running sums of the rows of matrix^-1; the last is for n~.
+        deviations: standard deviation of F~ - p n~ for noise of deviation 1, shape (places,
+            probabilities).
+        apart: the distance from the quantile to left and right, in records for noise of deviation
+            1.
     """
 
     targets: tuple[int, ...]
@@ -61,7 +64,7 @@ class Round:
     def of(
         cls, probabilities: tuple[Fraction, ...], targets: tuple[int, ...], share: float
     ) -> Self:
-        """Make a round that takes a share of the budget."""
+        """Return a round with a share of the budget."""
         matrix = _least_noise(probabilities, len(targets))
         scaled = round(2**_SCALE_BITS * math.sqrt(share)) * matrix
         rows = len(scaled)
@@ -77,25 +80,25 @@ class Round:
 
     @property
     def places(self) -> int:
-        """How many places it asks at."""
+        """The number of its places."""
         return len(self.matrix) - 1
 
     @property
     def size(self) -> int:
-        """How many integers are kept of it: its places, and the noisy sums."""
+        """The number of stored integers: its places and the noisy sums."""
         return self.places + len(self.matrix)
 
     @property
     def records_sd(self) -> float:
-        """Standard deviation of n~ for noise of deviation 1."""
+        """The standard deviation of n~ for noise of deviation 1."""
         return float(np.linalg.norm(self.read[-1]))
 
     def sums(self, up_to: IntArray, places: IntArray) -> IntArray:
         """Return the exact integers, shape (groups, places + 1).
 
-        Places are put in order first: out of order a record could be in several cells, and move
-        the integers by more. Each sum is clamped to [-2^62, 2^62]: that moves none further, and
-        the number of records, which is private, decides on no error.
+        Places are sorted first, because otherwise a record could be in several cells and move the
+        integers by more. Each sum is clamped to [-2^62, 2^62]. That does not increase a difference,
+        and the private number of records causes no error.
 
         Args:
             up_to: F at every node, shape (groups, nodes).
@@ -125,10 +128,10 @@ class Round:
 
 @lru_cache(maxsize=64)
 def rounds_of(probabilities: tuple[Fraction, ...], nodes: int) -> tuple[Round, ...]:
-    """Return all rounds, whose shares of the budget add up to 1.
+    """Return all rounds; their shares of the budget have sum 1.
 
-    First each round asks at one place for each probability, the later ones with more of the budget;
-    then left and right of it.
+    The first rounds have one place for each probability, later ones with more of the budget. The
+    last rounds have a place on the left and on the right.
     """
     halvings = math.ceil(math.log2(nodes)) + _MORE
     grown = [_GROWTH**step for step in range(halvings)]
@@ -140,10 +143,10 @@ def rounds_of(probabilities: tuple[Fraction, ...], nodes: int) -> tuple[Round, .
 
 
 def sensitivity_of_rounds(rounds: Sequence[Round], neighbors: Neighbors) -> Sensitivity:
-    """Return how far one record moves the integers of all rounds, wherever these ask.
+    """Return the sensitivity of the integers of all rounds, for any places.
 
-    l2^2 = sum over rounds of the largest that one record can move one of them. With Gaussian noise
-    the rounds compose to no less privacy than that where each is chosen by the answers before.
+    l2^2 is the sum over rounds of the largest squared move by one record. With Gaussian noise this
+    also holds if earlier answers determine the places of each round (adaptive composition).
     """
     twice = 2 if neighbors == "replace_one" else 1
     return Sensitivity(
@@ -156,15 +159,15 @@ def sensitivity_of_rounds(rounds: Sequence[Round], neighbors: Neighbors) -> Sens
 
 @lru_cache(maxsize=64)
 def _least_noise(probabilities: tuple[Fraction, ...], targets: int) -> IntArray:
-    """Return integers of nearly least noise for equal privacy.
+    """Return the integer matrix with nearly the least noise for equal privacy.
 
-    V c = (F(x) - p n at the place x of each p, n), with columns v. The least sum of their variances
-    is that of noise of covariance S,
+    Let V c = (F(x) - p n at the place x of each p, n), with columns v. The least sum of their
+    variances has noise of covariance S,
 
         S = tr(P^1/2) P^1/2,   P = sum_c p_c v_c v_c',
 
-    for the p that makes v' S^-1 v equal where p_c > 0: found by p_c <- p_c sqrt(v' S^-1 v). The
-    matrix is S^-1/2 V, its longest column of length 2^10, rounded.
+    for the p that makes v' S^-1 v equal where p_c > 0. The iteration p_c <- p_c sqrt(v' S^-1 v)
+    finds it. The matrix is S^-1/2 V, scaled to a longest column of 2^10 and rounded.
     """
     at = np.repeat([float(p) for p in probabilities], targets)
     places = len(at)

@@ -1,4 +1,4 @@
-"""A few quantiles, searched for: noisy counts up to a few places, each place chosen by the last."""
+"""A search for a few quantiles: noisy counts at a few places, which earlier answers determine."""
 
 import math
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ _BEYOND: Final = PAIRS * 2.0**-108
 
 
 class _Found(NamedTuple):
-    """What was answered so far.
+    """The answers so far.
 
     Attributes:
-        places: shape (groups, probabilities, answers), in the order of the rounds.
-        above: G + noise there.
-        stddev: of the noise, in the same shape.
+        places: nodes, shape (groups, probabilities, answers), in the order of the rounds.
+        above: G + noise there, same shape.
+        stddev: standard deviation of the noise, same shape.
         records: n + noise, shape (groups,).
-        records_sd: the deviation of that noise.
+        records_sd: standard deviation of that noise.
     """
 
     places: IntArray
@@ -58,25 +58,26 @@ class _Found(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class QuantileSearch:
-    """Rounds of noisy counts up to one or two places for each probability, group by group.
+    """Rounds of noisy counts at one or two places for each probability, group by group.
 
-    The exact integers are F(x) at every node. A round asks for G(x) = F(x) - p n at a place of each
-    p, all in one vector of least noise, of a share of the budget that is fixed beforehand:
+    The exact integers are F(x) at every node. A round has G(x) = F(x) - p n at a place for each p,
+    in one vector of least noise. Its share of the budget is fixed before the search:
 
-        1. ceil(log2 nodes) + 2 rounds at the 40th and the 60th percent of the posterior by turns;
-        2. four rounds left and right of where G crosses 0, four deviations away.
+        1. ceil(log2 nodes) + 2 rounds, alternating between the 40th and 60th percentile of the
+        posterior;
+        2. four rounds on the left and right of the crossing of G, four deviations away.
 
-    Places are chosen by released numbers alone. What is kept are the places and the noisy integers.
+    Released numbers alone determine the places. The places and the noisy integers are stored.
 
-    Guarantee: with Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v, for each
-        round is mu_t-GDP whatever was answered before, and mu_1^2 + ... = mu^2 is fixed.
+    Guarantee: with Gaussian noise of variance v it is exactly mu-GDP, mu^2 = l2_squared / v,
+        because each round is mu_t-GDP for all earlier answers, and mu_1^2 + ... = mu^2 is fixed.
     Source: Dong, Roth and Su, *Gaussian differential privacy*, JRSS-B 2022, Theorem 4 and Corollary
         2 (adaptive composition); Karp and Kleinberg, *Noisy binary search and its applications*,
         SODA 2007.
 
     Attributes:
         basis: the grid.
-        probabilities: p, each in [0, 1], rising.
+        probabilities: the p of each quantile, in [0, 1], increasing.
     """
 
     statistic: ClassVar[str] = StepBasis.statistic
@@ -87,12 +88,12 @@ class QuantileSearch:
 
     @property
     def nodes(self) -> int:
-        """How many exact integers a group has."""
+        """The number of exact integers of a group."""
         return self.basis.nodes
 
     @property
     def size(self) -> int:
-        """How many integers are kept of a group: places, and noisy sums."""
+        """The number of stored integers of a group: places and noisy sums."""
         return sum(one.size for one in self.rounds)
 
     @property
@@ -105,19 +106,19 @@ class QuantileSearch:
         return np.cumsum(clamped(counts, self.nodes), axis=-1, dtype=np.int64)
 
     def sensitivity(self, neighbors: Neighbors) -> Sensitivity:
-        """Return how far one record moves what all rounds ask for."""
+        """Return the sensitivity of the integers of all rounds."""
         return sensitivity_of_rounds(self.rounds, neighbors)
 
     def drawn(self, exact: IntArray, noise: DrawnNoise) -> IntArray:
-        """Return what is kept of all rounds, with noise."""
+        """Return the stored integers of all rounds, with noise."""
         return self._run(exact, noise.stddev, noise)
 
     def expected(self, exact: IntArray, noise: Noise) -> IntArray:
-        """Return what would be kept were each draw 0, and each place chosen for such noise."""
+        """Return the integers that would be stored if each draw of noise were 0."""
         return self._run(exact, noise.stddev, None)
 
     def answers(self, kept: IntArray, stddev: float) -> _Found:
-        """Return what kept integers tell, of deviation `stddev`, shape (groups, size)."""
+        """Return the answers in stored integers with noise `stddev`, shape (groups, size)."""
         first, parts = 0, list[tuple[Round, IntArray, IntArray]]()
         for one in self.rounds:
             middle, last = first + one.places, first + one.size
@@ -147,7 +148,7 @@ class QuantileSearch:
         return kept
 
     def _chosen(self, kept: IntArray, stddev: float, one: Round, number: int) -> IntArray:
-        """Return where a round asks, by what was kept of those before, (groups, p, targets)."""
+        """Return the places of a round by the stored earlier rounds, shape (groups, p, targets)."""
         if not kept.size:
             share = 0.5 - _BESIDE
             middle = int(share * (self.nodes - 1))
@@ -164,7 +165,7 @@ class QuantileSearch:
         return np.stack(found, axis=2)
 
     def _exactly(self, up_to: IntArray, one: Round, number: int) -> IntArray:
-        """Return where exact answers tell all: at the quantile and before it."""
+        """Return the places of exact answers: the quantile and the node before it."""
         p = np.array([float(share) for share in self.probabilities])
         ranks = p * up_to[:, -1:] + half_rank(p) - 1e-9
         place = np.stack([np.sum(up_to < rank[:, None], axis=1) for rank in ranks.T], axis=1)
@@ -172,7 +173,7 @@ class QuantileSearch:
         return np.maximum(place[..., None] - before, 0)
 
     def located(self, found: _Found) -> NoisyCounts:
-        """Return the counts, sorted, with what is known of the ends."""
+        """Return the counts, sorted, with the estimates at the ends."""
         p = np.array([float(share) for share in self.probabilities])
         size = np.maximum(found.records, 1.0)[:, None]
         low, high = -p * size - half_rank(p), (1 - p) * size - half_rank(p)
@@ -210,37 +211,38 @@ class QuantileSearch:
 @final
 @dataclass(frozen=True, slots=True)
 class SearchReading:
-    """The nodes where pooled counts cross p n, and the intervals that their noise allows.
+    """The columns of a search: nodes where pooled counts cross p n, and their intervals.
 
-    Of a node q put s_t = 1 where round t asked before q, and -1 where it did not. If q is the
-    quantile, G is not positive before it and not negative from it on, so that s_t y_t / sd_t is at
-    most a standard normal variable, whatever was answered before. The lower end is the first q with
+    For a node q, let s_t = 1 if the place of round t is before q, else -1. If q is the quantile, G
+    is not positive before it and not negative from it on. So s_t y_t / sd_t is at most a standard
+    normal variable, for all earlier answers. The lower end is the first q with
 
         (max(s_1 y_1 / sd_1, 0) + ... + max(s_4 y_4 / sd_4, 0)) / 2 <= c
 
-    over the four rounds that asked to the left, c the quantile of that sum of normal variables; the
-    upper end likewise, by those to the right. Where an answer of the first rounds alone is beyond
-    Bonferroni's limit for a tenth of the level, it ends the interval too. So the level holds for
-    any data.
+    over the four rounds on the left, where c is the quantile of this sum for normal variables. The
+    upper end is the same with the rounds on the right. An answer of the first rounds that is beyond
+    Bonferroni's limit for a tenth of the error probability also ends the interval. So the level
+    holds for any data.
 
-    The total interval is for the quantile of what the units are drawn from. With at most r records
-    of a unit, all of which may be alike, G there is of variance r n p (1 - p) by sampling; with s
-    the noise of the four rounds together and z of the level, it is from where the pooled counts
-    cross -d to where they cross d, and holds the noise interval:
+    The total interval is for the quantile of the population. If a unit has at most r records, which
+    can all be equal, sampling gives G a variance of at most r n p (1 - p). With s the noise of the
+    four rounds together and z the normal quantile of the level, the interval is between the places
+    where the pooled counts cross -d and d, and includes the noise interval:
 
         d = 1.15 z hypot(2 s, sqrt(r n p (1 - p))) + r
 
-    2 s, for counts away from the quantile are noisier; 1.15, for between places that were asked it
-    goes by straight lines: an estimate, whose coverage is measured. At p = 0 and 1 it is open to
-    the bound.
+    2 s is used because counts away from the quantile are noisier, and 1.15 because counts between
+    places are interpolated by straight lines. It is an estimate, whose coverage is measured. At p =
+    0 and 1 it extends to the bound.
 
-    A group whose number of rows is not told from 0 has no quantile: NaN, in whole bounds.
+    If the number of rows of a group may be 0, it has no quantile: the answer is NaN, and the
+    interval is the bounds.
 
     Attributes:
-        search: whose answers they are.
-        probabilities: p, each in [0, 1], in the order that was asked for.
-        unit_records: most records of one unit, r.
-        coarser: whether the steps of the basis are larger than were asked for.
+        search: the search with these answers.
+        probabilities: the p of each quantile, in [0, 1], in the order of the question.
+        unit_records: r, the most records of one unit.
+        coarser: whether the steps of the basis are larger than the declared grid.
     """
 
     search: QuantileSearch
@@ -250,16 +252,16 @@ class SearchReading:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What its columns are called."""
+        """The names of its columns."""
         return NAMES
 
     @property
     def rows(self) -> int:
-        """One for each probability."""
+        """The number of rows of a group: one for each probability."""
         return len(self.probabilities)
 
     def columns(self, noisy: IntArray, noise: Noise, confidence: float) -> Columns:
-        """Return the columns, from what was kept of all rounds."""
+        """Return the columns, from the stored integers of all rounds."""
         kept = noisy.reshape(-1, self.search.size)
         blocks = range(0, len(kept), _BLOCK)
         found = [self._places(kept[low : low + _BLOCK], noise.stddev, confidence) for low in blocks]
@@ -278,7 +280,7 @@ class SearchReading:
     def _places(
         self, kept: IntArray, stddev: float, confidence: float
     ) -> tuple[IntArray, Array, float]:
-        """Return all five places of each group, its count, and half of the count's interval."""
+        """Return the five places of each group, its count, and half of the count's interval."""
         found = self.search.answers(kept, stddev)
         counts = self.search.located(found)
         # Noise may cross neighbours: of rising probabilities quantiles rise.
@@ -342,7 +344,8 @@ def _rejected(
 def _limit(missed: float) -> float:
     """Return c with P((Z_1^+ + ... + Z_4^+) / 2 > c) <= missed, Z independent standard normal.
 
-    Error: never too small: each Z^+ is rounded up to 1/256; what is beyond 12 is infinite.
+    Error: never too small: each Z^+ is rounded up to a multiple of 1/256, and is infinite beyond
+        12.
     """
     steps = np.arange(_FARTHEST * _FINENESS + 1) / _FINENESS
     one = -np.diff(np.exp(log_ndtr(-steps)), prepend=1.0)

@@ -1,4 +1,4 @@
-"""Counts up to every value of a public grid, by waves that smooth nothing, and their noise."""
+"""Counts up to every value of a public grid, by waves without smoothing, and their noise."""
 
 # scipy carries no types of its own.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
@@ -36,11 +36,11 @@ _BLOCK: Final = 1 << 17
 
 
 def distinct_step(lower: Fraction, upper: Fraction, grid: Fraction) -> Fraction:
-    """Return the step between the values that are told apart: the grid, where it has few steps.
+    """Return the distance between distinct values; it is the grid if that has few steps.
 
-    Of more than 8,192 steps it is the least multiple of the grid that divides the distance into at
-    most 8,192 parts; where that leaves fewer than 4,096, the distance is divided into 8,192. Bounds
-    and grid decide it, and no row.
+    For more than 8,192 steps, it is the least multiple of the grid that divides the distance into
+    at most 8,192 parts. If that gives fewer than 4,096 parts, the distance is divided into 8,192.
+    It depends on the bounds and the grid only, not on rows.
     """
     steps = (upper - lower) / grid if grid > 0 else Fraction(0)
     if steps.denominator != 1 or steps <= _MOST_STEPS:
@@ -55,19 +55,19 @@ def distinct_step(lower: Fraction, upper: Fraction, grid: Fraction) -> Fraction:
 class StepBasis(AbstractBasis):
     """All waves on a circle of M places, of which the first N are the values of a grid.
 
-    The column of place x holds, for each j = 0 ... (M - 1) / 2, the integers nearest to
-    2^24 r_j cos w_j x and 2^24 r_j sin w_j x, w_j = 2 pi j / M, with r_0^2 + ... = 1 and
+    The column of place x has, for each j = 0 ... (M - 1) / 2, the integers nearest to 2^24 r_j cos
+    w_j x and 2^24 r_j sin w_j x, w_j = 2 pi j / M, with r_0^2 + ... = 1 and
 
         r_j^2 proportional to 2 q_j,   q_j = 1 / (2 sin(w_j / 2)),   r_0^2 to 1.5 q_1
 
-    which divides the budget so that sums of counts, from the first place on, have the least noise
-    among all that treat the places of a circle alike; the empty half beyond the grid keeps its ends
-    apart. There are as many integers as places, so nothing is smoothed: heaps stay where they are.
+    This division of the budget gives running sums of counts the least noise among all that treat
+    the places of a circle equally. The empty part beyond the grid separates its ends. There are as
+    many integers as places, so nothing is smoothed, and heaps stay where they are.
 
     Attributes:
         lower: the first value.
-        upper: the last.
-        grid: between values.
+        upper: the last value.
+        grid: the distance between values.
     """
 
     statistic: ClassVar[str] = "quantile"
@@ -78,11 +78,11 @@ class StepBasis(AbstractBasis):
     grid: Fraction
 
     def __post_init__(self) -> None:
-        """Refuse more values than can be told apart in a moment.
+        """Check the bounds and the grid.
 
         Raises:
-            InvalidParameter: if there are more than 8193, or upper is not above lower by a whole
-                number of steps.
+            InvalidParameter: if there are more than 8193 values, or upper is not above lower by a
+                whole number of steps.
         """
         steps = (self.upper - self.lower) / self.grid if self.grid > 0 else Fraction(0)
         if steps.denominator != 1 or steps < 1:
@@ -99,12 +99,12 @@ class StepBasis(AbstractBasis):
 
     @property
     def nodes(self) -> int:
-        """N, how many values the grid has."""
+        """N, the number of values of the grid."""
         return int((self.upper - self.lower) / self.grid) + 1
 
     @property
     def circle_nodes(self) -> int:
-        """M, odd, and half as many again."""
+        """M, an odd number, about 1.5 N."""
         return (self.nodes + self.nodes // 2) | 1
 
     @property
@@ -209,12 +209,12 @@ class StepCounts:
         var F(x) = (sum_{m <= x} U_m^2 - V_m^2) / u_0,
         cov(F(x), n) = (sum_{m <= x} U_m U_{m+N-1-x} - V_m V_{m+N-1-x}) / u_0
 
-    One further step by the rounded features takes out what rounding moved: F is unbiased.
+    One further step with the rounded features removes the effect of rounding, so F is unbiased.
 
     Attributes:
-        up_to: F, shape (groups, N); n is the last.
-        variance: of F(x), shape (N,).
-        shared: its covariance with n, shape (N,).
+        up_to: F, shape (groups, N); the last is n.
+        variance: variance of F(x), shape (N,).
+        shared: covariance of F(x) with n, shape (N,).
 
     Source: Gohberg and Semencul, *On the inversion of finite Toeplitz matrices and their continuous
         analogs*, 1972.
@@ -229,8 +229,8 @@ class StepCounts:
         """Solve.
 
         Args:
-            basis: what the integers are sums of.
-            noisy: as released, shape (groups, size).
+            basis: the basis of the integers.
+            noisy: the released integers, shape (groups, size).
         """
         u, v = _inverse(basis)
         released = noisy.astype(np.float64)

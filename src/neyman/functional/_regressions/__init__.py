@@ -1,1 +1,1 @@
-"""Regression curves: two released sums and the curves that are read from them."""
+"""Regression curves: two released sums and the curves made of them."""

@@ -43,38 +43,39 @@ def additive_regression(
     interactions: Sequence[Sequence[int]] = (),
     units: Units | None = None,
 ) -> Aggregate:
-    """Ask for the mean response y as a sum of curves, one of each feature.
+    """Ask for the mean response y as a sum of curves, one for each feature.
 
         m(x) = c + sum_k f_k(x_k) + sum of f_kl(x_k, x_l) over the interactions
 
-    Every f is a polynomial of the given degree. Released are the sums over records of all products
-    of two of the polynomials, and of y times each of them. `functional.function` makes an
-    `AdditiveCurve` of them, which finds from the noisy sums how curved each f is.
+    Every f is a polynomial of the given degree. The release has the sums over records of all
+    products of two polynomials, and of y times each polynomial. `functional.function` makes an
+    `AdditiveCurve` of them, which estimates the curvature of each f from the noisy sums.
 
     Args:
-        x: private, a NumPy array of any real dtype, shape (n, D), one row a record; D at most 16.
-        y: private, shape (n,). Both are read when the question is paid for, and none can raise an
-            error: a record with a NaN, or at no place of a domain or of the response, counts for
+        x: private, a NumPy array of any real dtype, shape (n, D), one row per record; D at most 16.
+        y: private, shape (n,). Both are read after the ledger is charged, and no value raises an
+            error: a record with NaN, or at no place of a domain or of the response, counts for
             nothing.
-        domains: where the features lie, `Interval(lower, upper, outside="clip")` for each.
-        response: the public bounds of y, `Interval(lower, upper, outside="clip")`. Noise is
-            proportional to their distance; what is clipped bends the curves.
-        neighbors: "add_remove", where the number of records is private and released along, or
+        domains: the domain of each feature, `Interval(lower, upper, outside="clip")`.
+        response: the public bounds of y, `Interval(lower, upper, outside="clip")`. The noise is
+            proportional to their distance; clipped values bias the curves.
+        neighbors: "add_remove", where the number of records is private and also released, or
             "replace_one", where it is public.
-        unit: who is protected, in the words of the ledger; each record is one's, unless `units`
+        unit: the privacy unit, in the words of the ledger; each record is one unit, unless `units`
             says otherwise.
-        name: stands for these records in the ledger.
-        records: about how many there are, a public guess. Up to 2,000 the degree is 4, up to
-            50,000 it is 6, and beyond that 8. Either this or
-        degree: of the polynomials, from 1 to 12. 1 is linear regression.
-        interactions: pairs of features, counted from 0, whose joint effect is no sum of two curves.
-        units: whose each record is, and how many of one unit count. Under add_remove only.
+        name: the name of the dataset in the ledger; other records need another name.
+        records: a public guess of the number of records. Up to 2,000 the degree is 4, up to 50,000
+            it is 6, and beyond that 8. Give this or `degree`.
+        degree: the degree of the polynomials, from 1 to 12. 1 is linear regression.
+        interactions: pairs of features, counted from 0, whose joint effect is not a sum of two
+            curves.
+        units: the unit of each record, and the contribution limit. Under add_remove only.
 
     Raises:
-        InvalidParameter: if a declaration is unusable, the arrays hold no real numbers or are of
-            two lengths, or are empty under replace_one.
+        InvalidParameter: if an argument is not valid, or the arrays are not of real numbers, have
+            different lengths, or are empty under replace_one.
 
-    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    Guarantee: with Gaussian noise of variance v it is exactly mu-GDP, mu^2 = l2_squared / v.
     Source: Vu and Slavkovic, *Differential privacy for clinical trial data*, ICDM workshops 2009,
         and Wang, *Revisiting differentially private linear regression*, UAI 2018, for regression
         from noisy sums of products.
@@ -120,8 +121,9 @@ def additive_regression(
 def _degree(records: int | None, degree: int | None) -> int:
     if (records is None) == (degree is None):
         raise InvalidParameter(
-            "a regression needs records= or degree=, one of the two; write records=, a public "
-            "guess of how many there are, or degree=, that of the polynomials"
+            "a regression must have one of records= and degree=; got "
+            f"{'neither' if records is None else 'both'}. Write records=, a public guess of their "
+            "number, or degree=, the degree of the polynomials"
         )
     if degree is not None:
         return whole("degree", degree, 1, MOST_DEGREE)

@@ -1,4 +1,4 @@
-"""A released sum of curves: its values, its parts, and how far they can be believed."""
+"""A released sum of curves: its values, its parts and their errors."""
 
 import math
 from collections.abc import Mapping
@@ -28,17 +28,17 @@ _MOST_KEPT: Final = 8
 @final
 @dataclass(frozen=True, slots=True)
 class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
-    """The mean of y at every place of several features: a constant, and a curve of each feature.
+    """The mean of y as a function of several features: a constant plus a curve for each.
 
-    Released are noisy sums over records of products of polynomials, and of y times polynomials.
+    The release has noisy sums over records of products of polynomials, and of y times polynomials.
     Everything here is post-processing of these integers.
 
-    With G the sums of products and s those of responses, s = G b + residuals + noise. The
-    coefficients b are Gaussian beforehand, of a variance for each feature that falls with the
-    degree. The variances of the features, the fall, and the variance of the residuals are weighed
-    by the marginal likelihood of s; the curve is the mean over them. No choice is left.
+    With G the sums of products and s those of responses, s = G b + residuals + noise. The prior of
+    the coefficients b is Gaussian, with a variance for each feature that falls with the degree. The
+    curve is a mean over the variances, the fall and the variance of the residuals, weighted by the
+    marginal likelihood of s. You have nothing to choose.
 
-    Error: an estimate. The noise of G counts as noise of s, by the size of the coefficients.
+    Error: an estimate. The noise of G counts as noise of s, in proportion to the coefficients.
     Source: Hastie and Tibshirani, *Generalized additive models*, 1990; Bernstein and Sheldon,
         *Differentially private Bayesian linear regression*, NeurIPS 2019, for regression from noisy
         sums by a model of them.
@@ -62,11 +62,11 @@ class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
 
     @property
     def fit(self) -> AdditiveFit:
-        """The coefficients of the polynomials. Made once: a further call costs nothing.
+        """The coefficients of the polynomials, computed once.
 
         Raises:
-            InvalidParameter: if the released number of records is within three deviations of its
-                noise.
+            InvalidParameter: if the released number of records is within three standard deviations
+                of its noise.
         """
         return _fit_of(self)
 
@@ -74,10 +74,10 @@ class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
         """Return the mean response at each place, within the bounds of y.
 
         Args:
-            x: one row a place, shape (..., D).
+            x: one row per place, shape (..., D).
 
         Raises:
-            InvalidParameter: if a place is outside the domains, or of another number of features,
+            InvalidParameter: if a place is outside the domains or has another number of features,
                 or as for `fit`.
         """
         terms = self.channels
@@ -86,12 +86,12 @@ class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
         return np.asarray(np.clip(found, low, high), np.float64)
 
     def sd(self, x: npt.ArrayLike) -> Array:
-        """Return the standard deviation of the mean at each place, given the release.
+        """Return the posterior standard deviation of the mean at each place, given the release.
 
-        It holds noise, drawing of records and shrinkage.
+        It includes noise, sampling of records and shrinkage.
 
         Raises:
-            InvalidParameter: as a call does.
+            InvalidParameter: as for a call.
         """
         return self.channels.response.half * self.fit.deviation(self._polynomials(x))
 
@@ -104,7 +104,7 @@ class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
         """Return the curve of one feature, or the surface of an interaction.
 
         Args:
-            features: counted from 0, in order.
+            features: the features, counted from 0, in order.
 
         Raises:
             InvalidParameter: if there is no such feature or interaction.
@@ -127,11 +127,11 @@ class AdditiveCurve(ReleasedChannels[AdditiveTerms]):
 @final
 @dataclass(frozen=True, slots=True)
 class Effect(Displayed):
-    """One part of a sum of curves. Its mean over the records is 0, as far as the release says.
+    """One part of a sum of curves. Its mean over the records is 0, by the released estimate.
 
     Attributes:
-        curve: the whole.
-        features: those it depends on, one or two.
+        curve: the whole sum.
+        features: its one or two features.
     """
 
     curve: AdditiveCurve = field(repr=False)
@@ -141,7 +141,7 @@ class Effect(Displayed):
         """Return the effect at each place, in the units of y.
 
         Args:
-            x: of one feature of any shape; of an interaction shape (..., 2).
+            x: places of one feature, any shape; places of an interaction, shape (..., 2).
 
         Raises:
             InvalidParameter: if a place is outside the domain, or as for `AdditiveCurve.fit`.
@@ -150,10 +150,10 @@ class Effect(Displayed):
         return np.asarray(found, np.float64)
 
     def sd(self, x: npt.ArrayLike) -> Array:
-        """Return its standard deviation at each place, given the release.
+        """Return the posterior standard deviation at each place, given the release.
 
         Raises:
-            InvalidParameter: as a call does.
+            InvalidParameter: as for a call.
         """
         return self.curve.channels.response.half * self.curve.fit.deviation(self._polynomials(x))
 
@@ -169,7 +169,7 @@ class Effect(Displayed):
         """Return equally spaced places over the domain of one feature, and the effect there.
 
         Raises:
-            InvalidParameter: if it is that of an interaction, or fewer than two points are asked.
+            InvalidParameter: if it is the effect of an interaction, or `points` is below 2.
         """
         axis, *others = self.features
         if others:
@@ -180,7 +180,7 @@ class Effect(Displayed):
         return x, self(x)
 
     def _polynomials(self, x: npt.ArrayLike) -> Array:
-        """Return its polynomials at places less their means, and 0 for all others."""
+        """Return its polynomials at places minus their means, and 0 for all others."""
         places = numbers("x", x)[..., None] if len(self.features) == 1 else x
         each = _features_of(places, len(self.features))
         terms, means = self.curve.channels, self.curve.fit.products[0]
@@ -207,7 +207,7 @@ def _features_of(x: npt.ArrayLike, number: int) -> list[Array]:
     """Return the features of places, shape (...) each.
 
     Raises:
-        InvalidParameter: if there are not so many.
+        InvalidParameter: if the number of features differs.
     """
     places = numbers("x", x)
     if places.ndim < 1 or places.shape[-1] != number:

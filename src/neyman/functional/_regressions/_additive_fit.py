@@ -35,13 +35,13 @@ _POINTS: Final = 48
 
 
 class AdditiveSums(NamedTuple):
-    """Released sums in units of the polynomials, a record of response B adding 1.
+    """Released sums in units of the polynomials, where a record with response B adds 1.
 
     Attributes:
         products: G, shape (p, p).
         responses: s, shape (p,).
-        product_sd: of the noise of G.
-        response_sd: of the noise of s.
+        product_sd: standard deviation of the noise of G.
+        response_sd: standard deviation of the noise of s.
     """
 
     products: Array
@@ -51,7 +51,7 @@ class AdditiveSums(NamedTuple):
 
     @classmethod
     def of(cls, terms: AdditiveTerms, integers: Array, stddev: float, records: int | None) -> Self:
-        """Scale what was released."""
+        """Return the released integers in these units."""
         shares, number = terms.shares, len(terms.functions)
         scale = SCALE**2 * np.outer(shares, shares)
         first, second = terms.pairs()
@@ -67,19 +67,19 @@ class AdditiveSums(NamedTuple):
 
     @property
     def number(self) -> float:
-        """n, that of records."""
+        """n, the number of records."""
         return float(self.products[0, 0])
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class AdditiveFit:
-    """Coefficients given the sums, a mixture of Gaussians.
+    """The posterior of the coefficients given the sums, a mixture of Gaussians.
 
     Attributes:
-        mean: b, in units of B.
-        covariance: what is left open of b.
-        products: the mean product over records of each two polynomials, as far as it is known.
+        mean: the mean of b, in units of B.
+        covariance: the covariance of b.
+        products: the estimated mean products of each two polynomials over records.
     """
 
     mean: Array
@@ -88,7 +88,7 @@ class AdditiveFit:
 
     @classmethod
     def of(cls, terms: AdditiveTerms, sums: AdditiveSums) -> Self:
-        """Find them: nothing is left to choose."""
+        """Return the posterior of the coefficients."""
         products = _denoised(terms, sums)
         middle = float(np.clip(sums.responses[0] / sums.number, -1.0, 1.0))
         # The noise of G counts by the size of b: first as if that were small, then as it was found.
@@ -103,7 +103,7 @@ class AdditiveFit:
         return cls(mean, covariance, products)
 
     def deviation(self, rows: Array) -> Array:
-        """Return that of the value of each row of polynomials."""
+        """Return the standard deviation of the value of each row of polynomials."""
         squares = np.einsum("...a,ab,...b->...", rows, self.covariance, rows)
         return np.sqrt(np.maximum(squares, 0.0))
 
@@ -111,7 +111,7 @@ class AdditiveFit:
 def _mixture(
     terms: AdditiveTerms, sums: AdditiveSums, products: Array, middle: float, squares: Array
 ) -> tuple[Array, Array]:
-    """Return mean and covariance of b less the middle, over all falls and residuals."""
+    """Return mean and covariance of b minus the middle, over all falls and residuals."""
     variance = sums.response_sd**2 + sums.product_sd**2 @ squares
     variance += (sums.product_sd[:, 0] * middle) ** 2
     whole_products = sums.number * products
@@ -135,7 +135,7 @@ def _mixture(
 
 
 class _Given(NamedTuple):
-    """Coefficients for one fall and one residual, and the log likelihood of the sums."""
+    """Coefficients for one fall and one residual variance, and the log likelihood of the sums."""
 
     likelihood: float
     mean: Array
@@ -145,7 +145,7 @@ class _Given(NamedTuple):
 def _likeliest(
     terms: AdditiveTerms, data: Array, noise: Array, products: Array, fall: float
 ) -> _Given:
-    """Find the variance of each feature by the EM algorithm, and the coefficients with it.
+    """Return the variance of each feature by the EM algorithm, and the coefficients with it.
 
     Source: Dempster, Laird and Rubin, *Maximum likelihood from incomplete data via the EM
         algorithm*, JRSS B 1977; Tipping, *Sparse Bayesian learning*, JMLR 2001, for variances.
@@ -177,12 +177,12 @@ def _likeliest(
 
 
 def _denoised(terms: AdditiveTerms, sums: AdditiveSums) -> Array:
-    """Return the mean products of the polynomials, nearer to those of independent features.
+    """Return the mean products of the polynomials, shrunk to those of independent features.
 
-    A product is what it would be if features were independent, each of the density that its own
-    polynomials say, plus a deviation. The variance of deviations is the likeliest, of each two
-    groups of polynomials; a deviation is shrunk by the share of noise in it. The result is made
-    positive definite.
+    A product is that of independent features, each with the density that its own polynomials give,
+    plus a deviation. For each two groups of polynomials, the variance of deviations is the
+    likeliest one, and each deviation is shrunk by its share of noise. The result is made positive
+    definite.
     """
     seen, noise = sums.products / sums.number, sums.product_sd / sums.number
     groups = list(terms.groups.values())
@@ -202,7 +202,7 @@ def _denoised(terms: AdditiveTerms, sums: AdditiveSums) -> Array:
 
 
 def _shrunk(deviations: Array, noise: Array) -> Array:
-    """Return deviations times the share of their variance that is no noise."""
+    """Return deviations times the share of their variance that is not noise."""
     variances = _DEVIATIONS.reshape(-1, *(1,) * noise.ndim) + noise**2
     axes = tuple(range(1, variances.ndim))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -56,14 +56,14 @@ class AdditiveTerms:
         u_0 = 2^10,   u = round(2^10 (4/5)^(j - 1) P_j(t)),   floor(u u' / 2^10) of an interaction
         u_a u_b  for a <= b,   and   k u_a,   k its response in steps from the middle, |k| <= K
 
-    P_j is Legendre's polynomial. K^2 is the largest sum of all u_a^2, so that the noise of both
-    kinds of sums is alike in a curve that runs from bound to bound. Without the products [0, 0]
-    where the number of records is public.
+    P_j is Legendre's polynomial. K^2 is the largest sum of all u_a^2, so that both kinds of sums
+    have similar noise in a curve that goes from bound to bound. If the number of records is public,
+    the product [0, 0] is left out.
 
     Attributes:
-        domains: where the features lie.
+        domains: the domain of each feature.
         response: the bounds of y.
-        degree: of the polynomials; of an interaction, of both together.
+        degree: the degree of the polynomials; for an interaction, the total degree.
         interactions: pairs of features, each in order.
         neighbors: the neighbouring relation.
     """
@@ -77,10 +77,10 @@ class AdditiveTerms:
     neighbors: Neighbors
 
     def __post_init__(self) -> None:
-        """Refuse what is no question.
+        """Check the fields.
 
         Raises:
-            InvalidParameter: if an interaction is none of two features, or there are more than
+            InvalidParameter: if an interaction does not have two features, or there are more than
                 300 polynomials.
         """
         instead = 'the bounds of y, Interval(lower, upper, outside="clip")'
@@ -123,7 +123,7 @@ class AdditiveTerms:
 
     @property
     def groups(self) -> Mapping[Features, slice]:
-        """Which of the polynomials are the constant's, a feature's, an interaction's; in order."""
+        """The polynomials of the constant, of each feature and of each interaction, in order."""
         found: dict[Features, slice] = {}
         for place, function in enumerate(self.functions):
             features = tuple(axis for axis, _ in function)
@@ -133,13 +133,13 @@ class AdditiveTerms:
 
     @property
     def shares(self) -> Array:
-        """The scale of each polynomial, that of the constant 1."""
+        """The scale of each polynomial; 1 for the constant."""
         degrees = [sum(j - 1 for _, j in function) for function in self.functions]
         return float(_SHARE) ** np.array(degrees, np.float64)
 
     @property
     def axes(self) -> tuple[Nodes, ...]:
-        """The nodes of each feature, and those that y is rounded to: at place i is k = i - K."""
+        """The nodes of each feature, and those for y: place i is k = i - K."""
         steps = 2 * self.steps
         return (
             *(side.places(float(side.length) / (_NODES - 1), _NODES) for side in self.domains),
@@ -148,22 +148,22 @@ class AdditiveTerms:
 
     @property
     def steps(self) -> int:
-        """K: so many steps from the middle of the response to either bound."""
+        """K, the number of steps from the middle of the response to either bound."""
         return math.isqrt(self._largest(2))
 
     @property
     def size(self) -> int:
-        """How many integers are released."""
+        """The number of released integers."""
         number = len(self.functions)
         return number * (number + 1) // 2 - (not self.counted) + number
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """What the columns of `labels` are called."""
+        """The names of the columns of `labels`."""
         return "first", "second"
 
     def labels(self) -> Columns:
-        """Return which two polynomials each integer is of, or which one and y."""
+        """Return the two polynomials of each integer, or one polynomial and y."""
         names = [_named(function) for function in self.functions]
         first, second = ([names[int(place)] for place in at] for at in self.pairs())
         return {"first": first + names, "second": second + ["y"] * len(names)}
@@ -175,7 +175,7 @@ class AdditiveTerms:
         return first[least:], second[least:]
 
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
         return {
             "domains": [domain.record() for domain in self.domains],
             "response": self.response.record(),
@@ -186,11 +186,11 @@ class AdditiveTerms:
 
     @classmethod
     def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Rebuild them.
+        """Return the terms that `record` wrote.
 
         Raises:
-            InvalidParameter: if what it describes is refused.
-            KeyError, TypeError, ValueError: if it is no such record.
+            InvalidParameter: if the fields are not valid.
+            KeyError, TypeError, ValueError: if the record is malformed.
         """
         domains = cast("list[Mapping[str, object]]", record["domains"])
         neighbors = record["neighbors"]
@@ -205,10 +205,10 @@ class AdditiveTerms:
         )
 
     def values(self, places: Mapping[int, Array]) -> Array:
-        """Return all polynomials at places, shape (..., functions), 0 of a feature without places.
+        """Return all polynomials at places, shape (..., functions); 0 for a feature without places.
 
         Args:
-            places: of each feature, shape (...) each.
+            places: the places by feature, shape (...) each.
 
         Raises:
             InvalidParameter: if a place is outside its domain.
@@ -235,8 +235,8 @@ class AdditiveTerms:
     def sums(self, columns: Sequence[npt.NDArray[np.generic]]) -> IntArray:
         """Return the exact sums over records.
 
-        Below 2^60: 2^36 records of at most 2^10 K each, K < 2^14. Of a piece all sums of doubles
-        are integers below 2^53, in whatever order.
+        They are below 2^60: 2^36 records of at most 2^10 K each, K < 2^14. Within a block, all sums
+        of doubles are integers below 2^53, in any order.
 
         Args:
             columns: the features and y, shape (n,) each.
@@ -258,15 +258,15 @@ class AdditiveTerms:
         return np.concatenate([products[self.pairs()], responses])
 
     def sensitivity(self) -> Sensitivity:
-        """Return how far one record moves the sums.
+        """Return the sensitivity of the sums to one record.
 
-        With A the sum of u_a^2, Q that of u_a^4,
+        With A the sum of u_a^2 and Q the sum of u_a^4,
 
             add_remove    l2^2 = (A^2 + Q) / 2 + K^2 A
             replace_one   l2^2 = 2 (that - u_0^4) + 2 K^2 t - t^2 + u_0^4,   t = min(K^2, A)
 
-        A and Q are largest where every feature is at an end. The second: the product of what two
-        records add is at least (t^2 - u_0^4) / 2 - K^2 t, t the sum of u_a u'_a.
+        A and Q are largest where every feature is at an end. In the second case, the inner product
+        of two records is at least (t^2 - u_0^4) / 2 - K^2 t, with t the sum of u_a u'_a.
 
         Error: never too small. Exact for add_remove without interactions.
         """
@@ -282,7 +282,7 @@ class AdditiveTerms:
         )
 
     def _integers(self, places: Sequence[IntArray]) -> IntArray:
-        """Return u of rows at these nodes, shape (rows, functions)."""
+        """Return u for rows at these nodes, shape (rows, functions)."""
         tables = [_legendre(self.degree)[:, at] for at in places]
         functions = self.functions
         found = np.empty((len(functions), len(places[0])), np.int64)
@@ -293,7 +293,7 @@ class AdditiveTerms:
         return found.T
 
     def _largest(self, power: int) -> int:
-        """Return the largest sum of |u_a| to a power; 1 more of an interaction, for its floor."""
+        """Return the largest sum of |u_a| to a power; an interaction has 1 more, for its floor."""
         most = np.abs(_legendre(self.degree)).max(axis=1).tolist()
         found = 0
         for function in self.functions:
@@ -327,7 +327,7 @@ def feature_domains(domains: object) -> tuple[Interval, ...]:
     """Return the domains of features, checked.
 
     Raises:
-        InvalidParameter: if they are not those of 1 to 16 features.
+        InvalidParameter: if they are not 1 to 16 intervals.
     """
     instead = 'a list with one Interval(lower, upper, outside="clip") for each feature'
     check_list("domains", domains, instead)
@@ -346,7 +346,7 @@ def feature_pairs(interactions: object) -> tuple[tuple[int, int], ...]:
     """Return pairs of features, each in order.
 
     Raises:
-        InvalidParameter: if they are no pairs of whole numbers.
+        InvalidParameter: if they are not pairs of whole numbers.
     """
     instead = "a list of pairs of features, such as [(0, 1)]"
     check_list("interactions", interactions, instead)

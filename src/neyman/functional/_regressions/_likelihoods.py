@@ -1,4 +1,4 @@
-"""How likely the released sums are for curves of each kind."""
+"""The likelihood of the released sums for curves of each kind."""
 
 import math
 from typing import Final, NamedTuple, Self
@@ -18,12 +18,12 @@ RESIDUALS: Final = np.array([0.003, 0.01, 0.03, 0.1, 0.3, 1.0])
 
 
 class Chances(NamedTuple):
-    """Kinds of curves, and the chances of each, given the release.
+    """The posterior probability of each kind of curve, given the release.
 
     Attributes:
-        degrees: of the polynomials.
-        scales: length-scales.
-        each: chances of each degree, length-scale, variance and variance of residuals, of sum 1.
+        degrees: the degrees of the polynomials.
+        scales: the length-scales.
+        each: probabilities by degree, length-scale, variance and residual variance, with sum 1.
     """
 
     degrees: tuple[int, ...]
@@ -32,13 +32,13 @@ class Chances(NamedTuple):
 
     @classmethod
     def of(cls, table: Table, sums: Sums, masses: Array, level: float) -> Self:
-        """Weigh the kinds of curves by their marginal likelihood.
+        """Return the kinds of curves weighted by their marginal likelihood.
 
             log p = -(z' V^-1 z + log det V) / 2,   z the whitened sums, V their covariance
 
-        Length-scales are 1.5 h 2^(k/2), up to two thirds of an interval or a quarter of a circle;
-        all of the grid are alike before. Curves of few waves change V by a matrix of low rank, so
-        that all their variances are read from the few waves; so do polynomials.
+        Length-scales are 1.5 h 2^(k/2), up to two thirds of an interval or a quarter of a circle.
+        The prior is uniform on the grid. Curves of few waves and polynomials change V by a matrix
+        of low rank, so one computation covers all their variances.
         """
         largest = table.period / (4 if table.closed else 3)
         least = min(1.5 * float(table.channels.bandwidth), largest)
@@ -71,8 +71,8 @@ def _by_degree(degrees: tuple[int, ...], logarithms: Array, inner: Array) -> Arr
 
     Args:
         degrees: of the polynomials.
-        logarithms: log det V without them, for all variances of the process.
-        inner: products by V^-1 of P' and the sums, these last; shape (variances, few, few).
+        logarithms: log det V without the polynomials, for all variances of the process.
+        inner: products by V^-1 of P' and, last, the sums; shape (variances, few, few).
     """
     found = np.empty((len(degrees), logarithms.size))
     for row, degree in zip(found, degrees, strict=True):
@@ -85,13 +85,13 @@ def _by_degree(degrees: tuple[int, ...], logarithms: Array, inner: Array) -> Arr
 
 
 class _Without(NamedTuple):
-    """Sums without a process, and what its waves are to them; products by B^-1.
+    """Products by B^-1 of the sums without a process and of its waves.
 
     Attributes:
         logarithm: log det B.
         own: products of the rows, shape (few, few).
-        told: of the rows with the waves, shape (few, waves).
-        products: of the waves.
+        told: products of the rows with the waves, shape (few, waves).
+        products: products of the waves, shape (waves, waves).
     """
 
     logarithm: float
@@ -108,7 +108,7 @@ class _Without(NamedTuple):
         return cls(logarithm, found[waves:, waves:], found[waves:, :waves], found[:waves, :waves])
 
     def measured(self, weights: Array) -> tuple[Array, Array]:
-        """Return what `measured` does of B + v F F', for all v; F the columns, weighted.
+        """Return `measured` of B + v F F' for all v, where F has the weighted columns.
 
         det(B + v F F') = det B det(1 + v G' G),   G = B^-1/2 F
         """

@@ -1,4 +1,4 @@
-"""Whitened sums of responses, and what a smooth curve adds to them."""
+"""Whitened sums of responses, and the contribution of a smooth curve to them."""
 
 import math
 from typing import Final, NamedTuple, Self
@@ -29,21 +29,24 @@ _VARIANCES: Final = np.array([1 / 3, 0.1, 0.1])
 
 
 class Model(NamedTuple):
-    """Whitened sums of responses: noise of variance 1, and what each wave of a curve adds to them.
+    """Whitened sums of responses, with noise of variance 1, and the contributions of waves.
 
-    Waves of a curve are those of the kernel's circle, twice as long as that of the sums where the
-    domain is none, so that products of waves are entries of one transform of the records.
+    The waves of a curve are those of the kernel's circle. Unless the domain is a circle, it is
+    twice as long as that of the sums. So products of waves are entries of one transform of the
+    records.
 
     Attributes:
-        data: shape (k,), of responses less `center` each.
-        scale: what the sums were multiplied by, shape (k,).
-        moved: by exp(-i u x) of the kernel's circle, for the first of its u; shape (k, waves).
-        bent: by Legendre's polynomials of degree 1, 2, 3, shape (3, k); none on a circle.
+        data: the sums of responses minus `center`, shape (k,).
+        scale: the factors of the sums, shape (k,).
+        moved: the contribution of exp(-i u x) of the kernel's circle, for its first u; shape (k,
+            waves).
+        bent: the contribution of Legendre's polynomials of degree 1, 2, 3, shape (3, k); none on a
+            circle.
         sampling: covariance of the sums for residuals of variance 1.
-        center: in units of B.
-        circle: how many nodes the kernel's circle has.
-        nodes: how many of them are the table's.
-        step: between the u.
+        center: the mean response, in units of B.
+        circle: the number of nodes on the kernel's circle.
+        nodes: the number of those that are in the table.
+        step: the distance between the u.
     """
 
     data: Array
@@ -58,11 +61,11 @@ class Model(NamedTuple):
 
     @classmethod
     def of(cls, table: Table, sums: Sums, masses: Array, level: float, shortest: float) -> Self:
-        """Whiten the sums less their mean, for length-scales of at least `shortest`.
+        """Return the whitened sums minus their mean, for length-scales of at least `shortest`.
 
-        Noise of the counts adds the level times its. What the masses miss of the counts, beyond
-        noise, is noise of the rest of the level, too: waves that say nothing sure of where records
-        are say nothing of the curve.
+        The noise of the counts adds to the variance, times the level. The misfit between masses and
+        counts, beyond noise, also counts as noise: waves that do not show where records are do not
+        show the curve.
         """
         h = float(table.channels.bandwidth)
         center = float(np.clip(sums.responses[0].real / sums.counts[0].real, -1.0, 1.0))
@@ -96,11 +99,11 @@ class Model(NamedTuple):
 
     @property
     def totals(self) -> Array:
-        """What a response of 1 everywhere adds, shape (k,)."""
+        """The contribution of a response of 1 everywhere, shape (k,)."""
         return self.moved[:, 0].real
 
     def polynomial(self, degree: int) -> Array:
-        """Return the covariance for the terms of a polynomial above its constant."""
+        """Return the covariance from the terms of a polynomial above its constant."""
         bent = self.bent[:degree]
         return (bent.T * polynomial_variances(degree)) @ bent
 
@@ -112,17 +115,17 @@ class Model(NamedTuple):
         return fixed
 
     def powers(self, length_scale: float) -> Array:
-        """Return the powers of the kernel that are not nothing, of one sign of each wave."""
+        """Return the powers of the kernel that are not negligible, for one sign of each wave."""
         count = min(math.ceil(_END / (length_scale * self.step)) + 1, self.circle // 2 + 1)
         return _powers(self.circle, self.step, length_scale)[:count]
 
     @property
     def columns(self) -> Array:
-        """Real and imaginary part of what each wave of a curve adds, shape (k, 2 waves)."""
+        """The contributions of the real and imaginary part of each wave, shape (k, 2 waves)."""
         return np.ascontiguousarray(self.moved).view(np.float64)
 
     def weights(self, powers: Array) -> Array:
-        """Return what columns are multiplied by: F F' is the covariance for curves, then."""
+        """Return the factors of the columns with which F F' is the covariance of curves."""
         twice = np.full(powers.size, 2.0)
         twice[0] = 1.0
         if powers.size == self.circle // 2 + 1:
@@ -130,25 +133,25 @@ class Model(NamedTuple):
         return np.repeat(np.sqrt(twice * powers), 2)
 
     def correlated(self, powers: Array, shares: Array | None = None) -> Array:
-        """Return covariances of the sums with a curve, shape (k, nodes); or of so much of each."""
+        """Return covariances of the sums with a curve, shape (k, nodes), or with shares of it."""
         moved = self.moved[:, : powers.size]
         waves = (moved if shares is None else shares @ moved) * (powers * self.circle)
         return np.fft.irfft(waves, self.circle)[..., : self.nodes]
 
     def waves(self, table: Table) -> Array:
-        """Return what a response at each node adds, shape (k, nodes)."""
+        """Return the contribution of a response at each node, shape (k, nodes)."""
         used = (self.data.size + 1) // 2
         angles = np.multiply.outer(table.frequencies[:used], table.places)
         return np.concatenate([np.cos(angles), np.sin(angles[1:])]) * self.scale[:, None]
 
 
 def polynomial_variances(degree: int) -> Array:
-    """Return variances of coefficients of Legendre's polynomials from 1 to this degree."""
+    """Return the prior variances of Legendre coefficients from degree 1 to this degree."""
     return _VARIANCES[:degree]
 
 
 def spectrum(table: Table, length_scale: float) -> Array:
-    """Return the powers of the kernel on a circle, twice as long where the domain is none."""
+    """Return the powers of the kernel on a circle, twice as long unless the domain is one."""
     turns = 1 if table.closed else 2
     return _powers(turns * table.size, 2 * math.pi / (turns * table.period), length_scale)
 
@@ -161,7 +164,7 @@ def _powers(circle: int, step: float, length_scale: float) -> Array:
 
 
 def _noise(table: Table, sums: Sums, masses: Array, level: float, center: float) -> Array:
-    """Return the deviation of what is no signal in each sum, shape (J + 1,)."""
+    """Return the standard deviation of the noise in each sum, shape (J + 1,)."""
     first, second = table.deviations
     missed = np.abs(table.waves_of(masses) - sums.counts) ** 2
     missed = np.maximum(missed - _BY_CHANCE * (first / table.shares) ** 2, 0.0)
@@ -174,7 +177,7 @@ def _noise(table: Table, sums: Sums, masses: Array, level: float, center: float)
 def _products(
     transform: ComplexArray, own: npt.NDArray[np.int64], others: npt.NDArray[np.int64]
 ) -> ComplexArray:
-    """Return sums of masses cos(w x) exp(-i u x), then of sin(w x), from those of exp(-i w x).
+    """Return sums of masses cos(w x) exp(-i u x), then with sin(w x), from those of exp(-i w x).
 
     2 cos(w x) exp(-i u x) = exp(-i (u - w) x) + exp(-i (u + w) x), and likewise the sine.
     """

@@ -1,4 +1,4 @@
-"""Two channels on one line: how many records are where, and the sum of their responses."""
+"""Two channels on one line: the numbers of records, and the sums of their responses."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -38,25 +38,26 @@ _ROUNDED: Final = 1 + 2.0**-7
 def started_at(
     domain: Side, bandwidth: Real | None, records: int | None, target: Target | None
 ) -> tuple[Fraction, Target]:
-    """Return the bandwidth of a release and what its errors weigh.
+    """Return the bandwidth and the target of a release.
 
         h = length max(0.72 records^(-1/2), 1/256),   at most a tenth of the length,
         Octaves(number),   h 2^(number - 1) about a third of the length
 
-    A curve of few records is nearly straight, and is read from few waves; every scale up to the
-    domain has its share of the budget, for none is known to be the curve's. Nothing finer than a
-    256th is seen in a quotient of two noisy sums.
+    A curve of few records is nearly straight, and needs few waves. Every scale up to the domain has
+    its share of the budget, because the scale of the curve is not known. A quotient of two noisy
+    sums shows nothing finer than a 256th of the length.
 
     Raises:
-        InvalidParameter: if bandwidth and records are both given or neither is, or `records` is
-            no whole number from 1 to 2^53.
+        InvalidParameter: if both or neither of bandwidth and records are given, or `records` is not
+            a whole number from 1 to 2^53.
     """
     if bandwidth is not None and records is None:
         return exact(bandwidth, "bandwidth"), Scales() if target is None else target
     if bandwidth is not None or records is None:
         raise InvalidParameter(
-            "a regression needs bandwidth= or records=, one of the two; write records=, a public "
-            "guess of how many there are, or bandwidth=, the least that shall be read"
+            "a regression must have one of bandwidth= and records=; got "
+            f"{'neither' if records is None else 'both'}. Write records=, a public guess of their "
+            "number, or bandwidth=, the smallest one that you need"
         )
     number = whole("records", records, 1, 2**53)
     share = min(max(_PILOT / math.sqrt(number), 1 / _MOST_BANDWIDTHS), 0.1)
@@ -71,23 +72,24 @@ def started_at(
 @final
 @dataclass(frozen=True, slots=True)
 class PairChannels:
-    """What is summed: a T_x for every record, and k T_x, k its response in steps.
+    """The sums of a T_x and of k T_x over records, with k the response in steps.
 
         a = 256,   k in [-K, K],   K = 360 under add_remove, 300 under replace_one
 
-    The noise of a curve m, from the middle of its bounds in units B of half their distance, is
-    that of the second channel less m times that of the first. Under add_remove its mean square is
-    proportional to (1 + a^2/K^2) (1 + v K^2/a^2), v that of m: least at (a/K)^2 = sqrt(v), and at
-    a/K = 0.71 within 16 per cent of the least for all v from 0.03 to 1. Under replace_one a change
-    of sign of k alone moves the sums by 2 K, so that a somewhat below K costs nothing.
+    Let m be a curve relative to the middle of its bounds, in units B of half their distance. Its
+    noise is that of the second channel minus m times that of the first. Under add_remove its mean
+    square is proportional to (1 + a^2/K^2) (1 + v K^2/a^2), where v is the mean square of m. That
+    is least at (a/K)^2 = sqrt(v); at a/K = 0.71 it is within 16 per cent of the least for all v
+    from 0.03 to 1. Under replace_one a change of the sign of k moves the sums by 2 K, so an a
+    slightly below K costs nothing.
 
-    K has many divisors: answers on scales of 2 to 7 points that fill the bounds are not rounded.
+    K has many divisors, so answers on scales of 2 to 7 points that fill the bounds are not rounded.
 
     Attributes:
-        domain: where x is.
-        bandwidth: h, the least that can be read.
-        response: the bounds of y, and what becomes of a y outside.
-        target: what errors weigh, in both channels.
+        domain: the domain of x.
+        bandwidth: h, the smallest available bandwidth.
+        response: the bounds of y, and the rule for a y outside.
+        target: the weights of errors, in both channels.
         counted: whether the number of records is private and released.
     """
 
@@ -98,10 +100,10 @@ class PairChannels:
     counted: bool
 
     def __post_init__(self) -> None:
-        """Refuse a pilot far below what any curve of noisy sums shows.
+        """Check the bandwidth.
 
         Raises:
-            InvalidParameter: if it is below a 256th of the length, or one that no basis takes.
+            InvalidParameter: if it is below a 256th of the length, or not valid for the basis.
         """
         least = self.domain.length / _MOST_BANDWIDTHS
         if self.bandwidth < least:
@@ -114,32 +116,32 @@ class PairChannels:
 
     @property
     def counts(self) -> Basis:
-        """Of the first channel: the density, without its integral where that is public."""
+        """The basis of the first channel: the density, without its integral if that is public."""
         return Basis(self.domain, self.bandwidth, self.target, self.counted)
 
     @property
     def responses(self) -> Basis:
-        """Of the second: the sum of all responses is private under both relations."""
+        """The basis of the second channel: the sum of responses is private under both relations."""
         return Basis(self.domain, self.bandwidth, self.target, counted=True)
 
     @property
     def steps(self) -> int:
-        """K: so many steps from the middle of the response to either bound."""
+        """K, the number of steps from the middle of the response to either bound."""
         return 360 if self.counted else 300
 
     @property
     def size(self) -> int:
-        """How many integers are released."""
+        """The number of released integers."""
         return self.counts.size + self.responses.size
 
     @property
     def axes(self) -> tuple[Nodes, Nodes]:
-        """Nodes of x, and the 2 K + 1 values that y is rounded to: that at place i is k = i - K."""
+        """The nodes of x, and the 2 K + 1 nodes of y; place i is k = i - K."""
         step = float(self.response.length) / (2 * self.steps)
         return *self.counts.axes, self.response.places(step, 2 * self.steps + 1)
 
     def record(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
         return {
             "domain": self.domain.record(),
             "bandwidth": text(self.bandwidth),
@@ -150,11 +152,11 @@ class PairChannels:
 
     @classmethod
     def of_record(cls, record: Mapping[str, object]) -> Self:
-        """Rebuild them.
+        """Return the channels that `record` wrote.
 
         Raises:
-            InvalidParameter: if what it describes is refused.
-            KeyError, TypeError, ValueError: if it is no such record.
+            InvalidParameter: if the fields are not valid.
+            KeyError, TypeError, ValueError: if the record is malformed.
         """
         parts = {
             name: cast("Mapping[str, object]", record[name])
@@ -177,7 +179,7 @@ class PairChannels:
 class _Coarse:
     """The integers nearest to 1/256 of those of a basis, times a weight.
 
-    Without the weight columns have the squared norm 2^32, nearly.
+    Without the weight, columns have a squared norm near 2^32.
     """
 
     basis: Basis
@@ -226,22 +228,22 @@ class _Coarse:
 
 
 def pair_sums(channels: PairChannels, counts: IntArray, totals: IntArray) -> IntArray:
-    """Return the sums of both channels, exactly, each clamped to [-2^62, 2^62]: see `whole_sums`.
+    """Return the exact sums of both channels, clamped to [-2^62, 2^62] as in `whole_sums`.
 
     Args:
-        channels: what is summed.
+        channels: the channels.
         counts: records at each node of x, shape (groups, nodes).
         totals: the sum of k over the records at each node, shape (groups, nodes).
 
     Returns:
-        Shape (groups, size).
+        The sums, shape (groups, size).
     """
     first = whole_sums(_Coarse(channels.counts, COUNTED), counts)
     return np.concatenate([first, whole_sums(_Coarse(channels.responses, 1), totals)], axis=-1)
 
 
 def pair_sensitivity(channels: PairChannels, neighbors: Neighbors) -> Sensitivity:
-    """Return how far one record moves the sums; it is at one node with one k, or at none.
+    """Return the sensitivity of the sums; a record is at one node with one k, or at none.
 
         add_remove    l2^2 = max_x a^2 ||T_x||^2 + K^2 ||U_x||^2, checked as integers
         replace_one   the larger of that and of
@@ -249,10 +251,10 @@ def pair_sensitivity(channels: PairChannels, neighbors: Neighbors) -> Sensitivit
                        + (1 + 2^-7) sqrt(a^2 rows + K^2 rows'))^2
 
     T and U are the columns of the channels, t(d) and u(d) the products of two columns at lag d
-    before rounding. The square of k u - k' u' is convex in k and in k', so it is largest where
-    both are K or -K.
+    before rounding. The square of k u - k' u' is convex in k and k', so it is largest where both
+    are K or -K.
 
-    Error: never too small. Exact for add_remove; relatively 1e-3 too large for replace_one.
+    Error: never too small. Exact for add_remove; too large by 1e-3 (relative) for replace_one.
     """
     k = channels.steps
     bases = _Coarse(channels.counts, COUNTED), _Coarse(channels.responses, 1)

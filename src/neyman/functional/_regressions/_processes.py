@@ -1,4 +1,4 @@
-"""Curves read from released sums as Gaussian processes about polynomials."""
+"""Regression curves from released sums, as Gaussian processes plus polynomials."""
 
 # scipy carries no types of its own.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
@@ -36,19 +36,19 @@ _SHAPES: Final = {0: "a constant", 1: "a line", 3: "a cubic"}
 
 
 class Process(NamedTuple):
-    """A Gaussian process about a polynomial, and how responses are about it.
+    """A Gaussian process plus a polynomial, and the residuals of responses.
 
         m = polynomial + f,   f of covariance  variance exp(-(d / length_scale)^2 / 2)
         sums of responses = sum_i (m(x_i) + e_i) phi(x_i) + noise,   e_i of variance `residual`
 
-    Without noise it is kernel ridge regression with r = residual / variance. All variances in
-    units of B^2, B half the distance of the bounds.
+    Without noise it is kernel ridge regression with r = residual / variance. All variances are in
+    units of B^2, where B is half the distance of the bounds.
 
     Attributes:
-        degree: of the polynomial: 0, 1 or 3.
-        length_scale: of f.
-        variance: of f.
-        residual: of responses about the curve.
+        degree: the degree of the polynomial, 0, 1 or 3.
+        length_scale: the length-scale of f, in the units of x.
+        variance: the variance of f.
+        residual: the variance of responses about the curve.
     """
 
     degree: int
@@ -57,7 +57,7 @@ class Process(NamedTuple):
     residual: float
 
     def guesses(self, table: Table, model: Model, data: Array) -> Array:
-        """Return the best guesses, less the center, given whitened sums; shape (number, nodes)."""
+        """Return posterior means minus the center, given whitened sums; shape (number, nodes)."""
         from scipy.linalg import solve_triangular
 
         root, white = whitened(self._covariance(model), data)
@@ -68,7 +68,7 @@ class Process(NamedTuple):
         return found + bends @ table.polynomials[: self.degree]
 
     def read(self, table: Table, model: Model) -> tuple[Array, Array]:
-        """Return the best guess, less the center, and the variance that is left of the curve."""
+        """Return the posterior mean minus the center, and the posterior variance."""
         both = np.concatenate([self._shared(table, model).T, model.data[None]])
         white = whitened(self._covariance(model), both)[1]
         known = np.einsum("ij,ij->i", white[:-1], white[:-1])
@@ -79,7 +79,7 @@ class Process(NamedTuple):
     def conditioned(
         self, table: Table, model: Model, masses: Array, generator: Generator, number: int
     ) -> Array:
-        """Return curves of this process, given the released sums; shape (number, nodes).
+        """Return draws of this process given the released sums, shape (number, nodes).
 
         Source: Journel and Huijbregts, *Mining geostatistics*, 1978 (conditioning by kriging).
         """
@@ -117,15 +117,15 @@ class Process(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class GaussianProcess(Smoother):
-    """The best linear guess of a curve from sums of known noise, over several Gaussian processes.
+    """The posterior mean of a curve from sums of known noise, over several Gaussian processes.
 
-    The curve is a constant, a line or a cubic, and a Gaussian process of some length-scale about
-    it: the mean of the guesses of all, by their chances.
+    The curve is a constant, a line or a cubic, plus a Gaussian process of some length-scale. The
+    result is the mean over all of them, by their probabilities.
 
     Attributes:
-        processes: one for each degree and length-scale that has a chance.
-        chances: of these, of sum 1.
-        level: mean square of the curve, which the noise of the counts is multiplied by.
+        processes: one for each degree and length-scale that is not negligible.
+        chances: the probabilities of these, with sum 1.
+        level: mean square of the curve, the factor of the noise of the counts.
     """
 
     processes: tuple[Process, ...]
@@ -134,11 +134,11 @@ class GaussianProcess(Smoother):
 
     @classmethod
     def likeliest(cls, table: Table, sums: Sums) -> Self:
-        """Return the processes that the released sums make most likely.
+        """Return the processes with the largest posterior probability.
 
-        Of each degree and length-scale the means of both variances: where noise hides the
-        residuals, their likeliest variance would be far too small. Twice, for the noise of the
-        counts is known when the curve is.
+        Each degree and length-scale has the posterior means of both variances; if noise hides the
+        residuals, the likeliest variance would be far too small. It runs twice, because the noise
+        of the counts depends on the curve.
         """
         masses = deblurred(table, sums.counts)
         first = cls._given(table, sums, masses, _LEVEL)
@@ -162,7 +162,7 @@ class GaussianProcess(Smoother):
 
     @property
     def likely(self) -> Process:
-        """The process of the largest chance."""
+        """The most probable process."""
         return self.processes[int(np.argmax(self.chances))]
 
     @property
@@ -181,13 +181,14 @@ class GaussianProcess(Smoother):
 
     @override
     def known(self, table: Table, sums: Sums) -> npt.NDArray[np.bool_]:
-        """Return where the curve is read: everywhere but where the release shows nobody.
+        """Return where the curve is known: everywhere except where the release shows nobody.
 
-        There the number of records within a quarter of the length-scale, or a 32nd of the domain,
-        is below four deviations of its noise, and with two of them below a 20th of an even one.
+        There, the number of records within a quarter of the length-scale, or a 32nd of the domain,
+        is below four standard deviations of its noise, and this number plus two standard deviations
+        is below a 20th of a uniform one.
 
         Raises:
-            InvalidParameter: if the number of all records cannot be told from its noise.
+            InvalidParameter: if the number of all records may be noise.
         """
         stddev = float(table.deviations[0] / table.shares[0])
         total = NoisyCount(float(sums.counts[0].real), stddev)
@@ -212,7 +213,7 @@ class GaussianProcess(Smoother):
 
     @override
     def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:
-        """Return the curve and its deviation given the release: noise, drawing and smoothing."""
+        """Return the curve and its posterior standard deviation: noise, sampling and smoothing."""
         model = self._model(table, sums, deblurred(table, sums.counts))
         read = [process.read(table, model) for process in self.processes]
         guesses, left = (np.array(part) for part in zip(*read, strict=True))
@@ -223,11 +224,11 @@ class GaussianProcess(Smoother):
     def draws(
         self, table: Table, sums: Sums, generator: Generator, number: int
     ) -> Iterator[tuple[Array, float]]:
-        """Yield curves drawn given the released sums, each with its variance of residuals.
+        """Yield draws of the curve given the released sums, each with its residual variance.
 
-        Degree, length-scale and variances are drawn by their likelihood first. Then a curve of the
-        process and sums of it are drawn, and what the fit to these sums misses of that curve is
-        added to the fit to the released ones.
+        First degree, length-scale and variances are drawn by their likelihood. Then a curve of the
+        process and its sums are drawn. The error of the fit to these sums is added to the fit to
+        the released sums.
         """
         masses = deblurred(table, sums.counts)
         degrees, scales, chances = Chances.of(table, sums, masses, self.level)
@@ -245,7 +246,7 @@ class GaussianProcess(Smoother):
                 yield curve, process.residual
 
     def given(self, table: Table, sums: Sums, masses: Array) -> Array:
-        """Return the curve within the bounds, given where records are."""
+        """Return the curve within the bounds, given the places of records."""
         model = self._model(table, sums, masses)
         guesses = [p.guesses(table, model, model.data[None])[0] for p in self.processes]
         return np.clip(model.center + self.chances @ np.array(guesses), -1.0, 1.0)
@@ -256,7 +257,7 @@ class GaussianProcess(Smoother):
 
 
 def _moving(table: Table, masses: Array, reach: int) -> Array:
-    """Return the records at most `reach` nodes from each."""
+    """Return the number of records within `reach` nodes of each node."""
     circle = np.zeros(table.size)
     circle[: masses.size] = masses
     below = np.concatenate([[0.0], np.cumsum(np.tile(circle, 3))])

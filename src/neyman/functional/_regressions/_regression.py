@@ -45,43 +45,44 @@ def regression(
 ) -> Aggregate:
     """Ask for the mean response y at every x, as a curve; records are pairs (x, y).
 
-    Released are two sums of waves, of how many records are where and of their responses,
+    The release has two sums of waves, for the places of records and for their responses,
 
         sum_i phi(x_i)   and   sum_i (y_i - c) phi(x_i),   c the middle of the response
 
-    together. `functional.function` makes a curve of them: Nadaraya-Watson at every bandwidth,
-    kernel ridge regression with every bandwidth and regularization, a Gaussian process that knows
-    the noise, and the density of x, all of them free.
+    together. `functional.function` makes a curve of them. From it you get, for free,
+    Nadaraya-Watson at every bandwidth, kernel ridge regression with every bandwidth and
+    regularization, a Gaussian process that knows the noise, and the density of x.
 
     Args:
         x: private, a NumPy array of any real dtype, shape (n,).
-        y: private, of the same shape. Both are read when the question is paid for, and none can
-            raise an error: a record with a NaN, or at no place of the domain or of the response,
-            counts for nothing.
-        domain: where x lies: `Interval(lower, upper, outside=...)` or `Circle(period)`.
-        response: the public bounds of y, `Interval(lower, upper, outside="clip")`. Noise is
-            proportional to their distance; what is clipped bends the curve.
-        neighbors: "add_remove", where the number of records is private and released along, or
+        y: private, the same shape. Both are read after the ledger is charged, and no value raises
+            an error: a record with NaN, or at no place of the domain or of the response, counts for
+            nothing.
+        domain: the domain of x: `Interval(lower, upper, outside=...)` or `Circle(period)`.
+        response: the public bounds of y, `Interval(lower, upper, outside="clip")`. The noise is
+            proportional to their distance; clipped values bias the curve.
+        neighbors: "add_remove", where the number of records is private and also released, or
             "replace_one", where it is public.
-        unit: who is protected, in the words of the ledger; each record is one's, unless `units`
+        unit: the privacy unit, in the words of the ledger; each record is one unit, unless `units`
             says otherwise.
-        name: stands for these records in the ledger: other records need another name.
-        bandwidth: h, in the units of x. Public; the least that can be read. Either this or
-        records: about how many records there are, a public guess. The release starts at
+        name: the name of the dataset in the ledger; other records need another name.
+        bandwidth: h, in the units of x. Public; after the release only larger ones are available.
+            Give this or `records`.
+        records: a public guess of the number of records. Then
 
                 h = length max(0.72 records^(-1/2), 1/256),
 
-            at most a tenth of the length, and every scale up to a third of it has a share of the
-            budget, so that a nearly straight curve costs little more than a line would.
-        target: what errors weigh; by default `Scales()`, for most curves are smoother than h, and
-            with `records` `Octaves(number)`, up to a third of the length.
-        units: whose each record is, and how many of one unit count. Under add_remove only.
+            at most a tenth of the length. Every scale up to a third of the length has a share of
+            the budget, so a nearly straight curve has little more noise than a line.
+        target: the weights of errors. The default is `Scales()`, because most curves are smoother
+            than h; with `records` it is `Octaves(number)`, up to a third of the length.
+        units: the unit of each record, and the contribution limit. Under add_remove only.
 
     Raises:
-        InvalidParameter: if a declaration is unusable, the arrays hold no real numbers or are of
-            two shapes, or are empty under replace_one.
+        InvalidParameter: if an argument is not valid, or the arrays are not of real numbers, have
+            different shapes, or are empty under replace_one.
 
-    Guarantee: under Gaussian noise of variance v exactly mu-GDP, mu^2 = l2_squared / v.
+    Guarantee: with Gaussian noise of variance v it is exactly mu-GDP, mu^2 = l2_squared / v.
     Source: Hall, Rinaldo and Wasserman, *Differential privacy for functions and functional data*,
         JMLR 2013, for the noise; Nadaraya (1964) and Watson (1964) for the quotient.
     """
@@ -109,9 +110,10 @@ def regression_of(
     records: int | None = None,
     target: Target | None = None,
 ) -> Aggregate:
-    """Ask for the regression curve of whatever can be counted at public nodes.
+    """Ask for the regression curve of records that can be counted at public nodes.
 
-    As `regression`, of records that say themselves who is protected: arrays, or columns of a table.
+    It is `regression` for a `Countable`, arrays or columns of a table, which knows its privacy
+    unit.
 
     Args:
         countable: private records, with two numbers each, x and y.
@@ -122,7 +124,7 @@ def regression_of(
         target: as for `regression`.
 
     Raises:
-        InvalidParameter: if a declaration is unusable.
+        InvalidParameter: if an argument is not valid.
     """
     check_side(domain)
     instead = 'the bounds of y, Interval(lower, upper, outside="clip")'

@@ -1,4 +1,4 @@
-"""A released regression curve: two released sums, and the curves that are read from them."""
+"""A released regression curve: two released sums, and the fits made of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ _MOST_KEPT: Final = 8
 @final
 @dataclass(frozen=True, slots=True)
 class RegressionCurve(ReleasedChannels[PairChannels]):
-    """Private means of y at every x, to be read as often and in as many ways as one likes.
+    """Private means of y at every x; make as many fits as you like.
 
-    Released are noisy sums over records of waves at x, and of (y - c) times them. Everything here
-    is post-processing of these integers.
+    The release has noisy sums over records of waves at x, and of (y - c) times them. Everything
+    here is post-processing of these integers.
     """
 
     kind: ClassVar[str] = "regression"
@@ -50,7 +50,7 @@ class RegressionCurve(ReleasedChannels[PairChannels]):
 
     @property
     def density(self) -> ReleasedFunction:
-        """The density of x, with all its views; its bandwidth is the least."""
+        """The density of x at its smallest bandwidth, a `ReleasedFunction`."""
         basis = self.channels.counts
         integers = self.integers[: basis.size]
         return ReleasedFunction(
@@ -63,49 +63,50 @@ class RegressionCurve(ReleasedChannels[PairChannels]):
         return self.density.noisy_count
 
     def gaussian_process(self) -> RegressionFit:
-        """Return the curve read as a Gaussian process about a constant, a line or a cubic.
+        """Return the fit by a Gaussian process plus a constant, a line or a cubic.
 
-        Degree, length-scale, variance of the process and variance of the responses are weighed by
-        the marginal likelihood of the noisy sums, whose noise is known, and the curve is the mean
-        over them. No choice is left. Records are where the noisy counts have them, no more blurred
-        than the noise asks for. Where little is known of the curve `noise_sd` is large; it is NaN
-        only where the release shows that nobody is. The fit is kept: a further call costs nothing.
+        The curve is a mean over degree, length-scale, variance of the process and variance of the
+        responses, weighted by the marginal likelihood of the noisy sums. You have nothing to
+        choose. The places of records come from the noisy counts, blurred no more than the noise
+        requires. Where the curve is uncertain, `noise_sd` is large. The curve is NaN only where the
+        release shows that there is nobody. The fit is computed once.
 
         Raises:
-            InvalidParameter: if the number of records is private and within three deviations of
-                its noise.
+            InvalidParameter: if the number of records is private and within three standard
+                deviations of its noise.
 
-        Error: an estimate. `noise_sd` of it has noise, drawing and smoothing in it.
+        Error: an estimate. Its `noise_sd` includes noise, sampling and smoothing.
         Source: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, ch. 5, and
             2.7 for the polynomials.
         """
         return _likeliest(self)
 
     def nadaraya_watson(self, bandwidth: Real) -> RegressionFit:
-        """Return the mean of responses in a moving window, the quotient of two kernel sums.
+        """Return the fit by the mean of responses in a moving window: a quotient of kernel sums.
 
         Args:
-            bandwidth: the window's, at least that of the release.
+            bandwidth: the bandwidth of the window, at least that of the release.
 
         Raises:
-            InvalidParameter: if it is below that of the release, or too large for the domain.
+            InvalidParameter: if the bandwidth is below that of the release, or too large for the
+                domain.
         """
         h = self._within(bandwidth, float(self.channels.domain.largest_bandwidth))
         return RegressionFit.of(*_sums_of(self), NadarayaWatson(h))
 
     def ridge(self, bandwidth: Real, regularization: Real) -> RegressionFit:
-        """Return kernel ridge regression: argmin sum (y_i - c - f(x_i))^2 + r ||f||_H^2.
+        """Return the fit by kernel ridge regression, argmin sum (y_i - c - f(x_i))^2 + r ||f||_H^2.
 
-        H has the kernel exp(-(d / bandwidth)^2 / 2); r stands against single squared errors, as in
-        `kernel_machine`.
+        H has the kernel exp(-(d / bandwidth)^2 / 2). r is relative to the sum of squared errors, as
+        in `kernel_machine`.
 
         Args:
-            bandwidth: of the kernel of the curve, at least that of the release.
+            bandwidth: the bandwidth of the kernel of H, at least that of the release.
             regularization: r > 0.
 
         Raises:
             InvalidParameter: if the bandwidth is below that of the release or above a quarter of
-                the circle that the domain is bent to, or r is not positive.
+                the circle of the domain, or r is not positive.
         """
         h = self._within(bandwidth, self.channels.domain.period / 4)
         r = exact(regularization, "regularization")
@@ -128,7 +129,7 @@ class RegressionCurve(ReleasedChannels[PairChannels]):
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _likeliest(curve: RegressionCurve) -> RegressionFit:
-    """Return the fit of `gaussian_process`, whose arrays cannot be written to."""
+    """Return the fit of `gaussian_process`, with read-only arrays."""
     table, sums = _sums_of(curve)
     return RegressionFit.of(table, sums, GaussianProcess.likeliest(table, sums))
 

@@ -1,4 +1,4 @@
-"""One reading of a released regression curve: its values, its noise, its bands."""
+"""One fit of a released regression curve: its values, its noise, its bands."""
 
 from dataclasses import dataclass, field
 from typing import Self, final
@@ -25,17 +25,17 @@ __all__ = ["RegressionFit"]
 class RegressionFit(Displayed):
     """A curve of mean responses, linear between public nodes.
 
-    Where fewer records are in the window of a moving mean or a ridge than four deviations of the
-    noise of their number, as released, the curve is NaN: nothing is known there. A Gaussian process
-    is NaN only where the release shows that hardly anybody is. `stretches` are the rest.
+    A moving mean or a ridge is NaN where the released number of records in the window is below four
+    standard deviations of its noise, because nothing is known there. A Gaussian process is NaN only
+    where the release shows that there is hardly anybody. `stretches` has the rest.
 
     Attributes:
-        smoother: how it was read, with all that was chosen.
+        smoother: the method of the fit, with all its choices.
         table: the nodes.
-        sums: what it was read from.
-        known: at which nodes there are enough records, shape (nodes,).
-        values: at the nodes, in units of y; shape (nodes,).
-        deviations: of the noise of these, computed with them.
+        sums: the released sums.
+        known: whether a node has enough records, shape (nodes,).
+        values: the curve at the nodes, in the units of y, shape (nodes,).
+        deviations: standard deviations of the noise of these, shape (nodes,).
     """
 
     smoother: Smoother
@@ -47,10 +47,10 @@ class RegressionFit(Displayed):
 
     @classmethod
     def of(cls, table: Table, sums: Sums, smoother: Smoother) -> Self:
-        """Read a curve.
+        """Return the fit of a curve.
 
         Raises:
-            InvalidParameter: if no number of records can be told from its noise.
+            InvalidParameter: if every number of records may be noise.
         """
         known = smoother.known(table, sums)
         if not known.any():
@@ -67,9 +67,9 @@ class RegressionFit(Displayed):
         return cls(smoother, table, sums, known, values, deviations)
 
     def __call__(self, x: npt.ArrayLike) -> Array:
-        """Return the mean response at each x, NaN where too few records are; shape of x.
+        """Return the mean response at each x, in the shape of x; NaN where too few records are.
 
-        The same point gives the same bits, whatever else is asked with it.
+        Equal points give equal bits, in any call.
 
         Raises:
             InvalidParameter: if a point is outside the domain.
@@ -83,7 +83,7 @@ class RegressionFit(Displayed):
 
     @property
     def stretches(self) -> list[tuple[float, float]]:
-        """Where the curve is known: lower and upper end of each stretch."""
+        """The lower and upper end of each stretch where the curve is known."""
         edges = np.diff(np.concatenate([[0], self.known.astype(np.int8), [0]]))
         places = self._places
         return [
@@ -94,37 +94,37 @@ class RegressionFit(Displayed):
         ]
 
     def noise_sd(self, x: npt.ArrayLike) -> Array:
-        """Return the deviation of the noise at each x.
+        """Return the standard deviation of the noise at each x.
 
-        Of windows and ridges of the noise alone, with all else held fast: drawing records and
-        smoothing are not in it. Of a Gaussian process it is what the release leaves open of the
-        curve: noise, drawing of records and smoothing, for it goes on where records are few.
+        For windows and ridges it has the noise alone, without sampling of records and smoothing.
+        For a Gaussian process it is the posterior standard deviation: noise, sampling of records
+        and smoothing.
 
-        Error: first order in the noise, and what was chosen by the release held fast.
+        Error: first order in the noise, with all choices fixed.
         """
         return self._between(x, self.deviations)
 
     def band(
         self, level: float, kind: BandKind, *, generator: Generator, repetitions: int = 300
     ) -> Band:
-        """Return a band for the whole curve, from simulated releases of what was released.
+        """Return a simultaneous band for the whole curve, from simulated releases.
 
             sup over all stretches of |m* - m'| / sd
 
-        m' is a curve drawn from the likeliest Gaussian process given the release; m* is read, in
-        the same way, from a simulated release of records drawn about m'. So the bias of smoothing
-        is in the band.
+        m' is a curve drawn from the likeliest Gaussian process given the release. m* is the same
+        kind of fit to a simulated release of records drawn about m'. So the band includes the bias
+        of smoothing.
 
         Args:
-            level: in (0, 1).
-            kind: "noise", for what this reading of these records would be without noise; or
-                "total", where records are drawn anew, too, for the mean of the population.
-            generator: for the simulation; public, its seed need not be secret.
-            repetitions: simulated releases.
+            level: the confidence level, in (0, 1).
+            kind: "noise", for this fit to these records without noise; or "total", with sampling
+                error, for the mean of the population.
+            generator: the generator of the simulation; its seed need not be secret.
+            repetitions: number of simulated releases.
 
         Raises:
-            InvalidParameter: if the level is outside (0, 1), the kind is another word, or fewer
-                than 2 releases are to be simulated.
+            InvalidParameter: if the level is outside (0, 1), the kind is another word, or
+                `repetitions` is below 2.
 
         Error: an estimate.
         """
@@ -162,7 +162,7 @@ class RegressionFit(Displayed):
         return domain.start + np.minimum(self.table.places, float(domain.length))
 
     def _between(self, x: npt.ArrayLike, values: Array) -> Array:
-        """Return values at points by a straight line between nodes, elementwise."""
+        """Return values at points by straight lines between nodes, elementwise."""
         place = self._basis.domain.located(x) / self.table.step
         below = np.floor(place)
         cell, last = below.astype(np.int64), values.size
@@ -175,7 +175,7 @@ class RegressionFit(Displayed):
         return np.where(part == 0, left, left + (right - left) * part)
 
     def _moves(self, generator: Generator, repetitions: int, *, sampling: bool) -> Array:
-        """Return how far simulated readings are from what they should show, a row each."""
+        """Return the errors of simulated fits, one row each."""
         table, sums = self.table, self.sums
         process = GaussianProcess.likeliest(table, sums)
         masses = deblurred(table, sums.counts)
@@ -200,7 +200,7 @@ class RegressionFit(Displayed):
         return found
 
     def _simulated(self, counts: Array, totals: Array, generator: Generator) -> Array:
-        """Return the reading of a release of so many records, of such sums, at the nodes."""
+        """Return the fit at the nodes to a simulated release of these counts and sums."""
         table = self.table
         exact = self._exact(counts, totals)
         noisy = [

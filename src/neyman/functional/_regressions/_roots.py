@@ -15,16 +15,16 @@ _BLOCK: Final = 48
 
 
 def measured(matrices: Array, rows: Array) -> tuple[Array, Array]:
-    """Return log det V and Z V^-1 Z' of matrices of at least 1, by one root of both.
+    """Return log det V and Z V^-1 Z' for matrices V >= 1, by one Cholesky root of both.
 
     The root of V bordered by the rows Z has Z V^-1/2 as its border.
 
     Args:
-        matrices: V, shape (number, k, k); their lower triangles are read.
+        matrices: V, shape (number, k, k); only the lower triangles are used.
         rows: Z, shape (number, few, k) or (few, k).
 
     Returns:
-        Shapes (number,) and (number, few, few).
+        Arrays of shapes (number,) and (number, few, few).
     """
     size, few = matrices.shape[-1], rows.shape[-2]
     bordered = _padded(matrices, size + few)
@@ -42,8 +42,8 @@ def whitened(matrix: Array, rows: Array) -> tuple[Array, Array]:
     """Return L of V = L L', lower triangular, and L^-1 times each row.
 
     Args:
-        matrix: V, shape (k, k), at least 1; its lower triangle is read.
-        rows: shape (number, k).
+        matrix: V >= 1, shape (k, k); only the lower triangle is used.
+        rows: the rows, shape (number, k).
     """
     size = len(matrix)
     both = _padded(matrix[None], size, more=len(rows))
@@ -54,7 +54,7 @@ def whitened(matrix: Array, rows: Array) -> tuple[Array, Array]:
 
 
 def products(rows: Array) -> Array:
-    """Return the products of all rows with each other."""
+    """Return the products of all pairs of rows."""
     number, size = rows.shape
     padded = np.zeros((_whole(number), _whole(size)))
     padded[:number, :size] = rows
@@ -70,7 +70,7 @@ def _whole(size: int) -> int:
 
 
 def _padded(matrices: Array, size: int, *, more: int = 0) -> Array:
-    """Return them with rows of the identity below, and rows of zeros below these: whole blocks."""
+    """Return them padded to whole blocks: rows of the identity below, then rows of zeros."""
     whole = _whole(size)
     padded = np.zeros((len(matrices), whole + _whole(more), whole))
     given = matrices.shape[-1]
@@ -81,7 +81,7 @@ def _padded(matrices: Array, size: int, *, more: int = 0) -> Array:
 
 
 def _root(matrices: Array) -> None:
-    """Replace lower triangles by those of the roots, block by block, and rows below as well."""
+    """Replace lower triangles by their Cholesky roots, block by block, with the rows below."""
     number, height, whole = matrices.shape
     rows = matrices.reshape(number, height // _BLOCK, _BLOCK, whole)
     for block in range(whole // _BLOCK):

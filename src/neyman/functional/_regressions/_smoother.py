@@ -1,4 +1,4 @@
-"""What a regression curve is read from: two noisy sums of waves, and their values at nodes."""
+"""The basis of regression fits: two noisy sums of waves, and their values at nodes."""
 
 import math
 from abc import ABC, abstractmethod
@@ -37,16 +37,16 @@ class Sums(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Public nodes at which curves are tabulated, and how sums of waves become values at them.
+    """Public nodes of the tables of curves, and the maps from sums of waves to values there.
 
     Attributes:
-        channels: of the release.
-        deviations: of the noise of the two sums; of the real and the imaginary part of term j it
-            is this over r_j.
+        channels: the channels of the release.
+        deviations: standard deviation of the noise of the two sums; that of the real and the
+            imaginary part of term j is this over r_j.
         unit_records: most records of one unit.
-        period, closed, places, weights, frequencies, shares, step, size: L; whether the domain is
-            a circle; the nodes, as distances from the lower end; how much of a cell is a node's;
-            w_j; r_j; between nodes; how many on the whole circle.
+        period, closed, places, weights, frequencies, shares, step, size: L; whether the domain is a
+        circle; the nodes, as distances from the lower end; the share of a cell of each node; w_j;
+        r_j; the distance between nodes; the number of nodes on the whole circle.
     """
 
     channels: PairChannels
@@ -63,7 +63,7 @@ class Table:
 
     @classmethod
     def of(cls, channels: PairChannels, stddev: float, unit_records: int) -> Self:
-        """Lay out the nodes of a release with noise of this standard deviation."""
+        """Return the nodes for a release with noise of this standard deviation."""
         basis = channels.responses
         period, closed = basis.period, basis.domain.closed
         size = 1 << math.ceil(math.log2(_NODES_A_WAVE * basis.highest))
@@ -88,7 +88,7 @@ class Table:
         )
 
     def sums(self, integers: npt.NDArray[np.float64], records: int | None) -> Sums:
-        """Return the sums that released integers are coefficients of."""
+        """Return the sums with these released integers."""
         first, second = np.split(integers, [self.channels.counts.size])
         counts = self.channels.counts.transform(first)
         if records is not None:
@@ -105,11 +105,11 @@ class Table:
         return np.array([u, (3 * u**2 - 1) / 2, (5 * u**3 - 3 * u) / 2])
 
     def values(self, sums: ComplexArray, bandwidth: float) -> Array:
-        """Return the sum of kernels at the nodes, their tails beyond both ends folded back."""
+        """Return the sum of kernels at the nodes, with the tails beyond both ends folded back."""
         return self._folded(self._circle(sums, bandwidth), bandwidth)
 
     def masses(self, counts: ComplexArray, bandwidth: float) -> Array:
-        """Return records at each node: the nearest non-negative, of the released number."""
+        """Return records at each node: the nearest non-negative ones, of the released number."""
         h = bandwidth
         circle, inside = self._circle(counts, h), self._inside(h)
         found = np.zeros(self.size)
@@ -122,15 +122,15 @@ class Table:
         return np.fft.rfft(masses, self.size)[: self.frequencies.size]
 
     def sd(self, rows: Array) -> Array:
-        """Return standard deviations of sums with these coefficients, for noise of deviation 1."""
+        """Return standard deviations of linear combinations of sums, for noise of deviation 1."""
         j = self.frequencies.size - 1
         shares = np.concatenate([self.shares, self.shares[1:]])
         return np.asarray(np.sqrt(np.sum((rows[:, : 2 * j + 1] / shares) ** 2, axis=1)))
 
     def rows(self, bandwidth: float) -> Array:
-        """Return the matrix that makes `values` of real and negative imaginary parts of sums.
+        """Return the matrix from real and negative imaginary parts of sums to `values`.
 
-        Shape (nodes, 2 J + 1): j = 0 ... J, then 1 ... J.
+        The shape is (nodes, 2 J + 1): j = 0 ... J, then 1 ... J.
         """
         angles = np.multiply.outer(self.places, self.frequencies)
         scale = 2 * self._kernel(bandwidth) / self.period
@@ -161,7 +161,7 @@ class Table:
         return np.fft.irfft(terms, self.size) * (self.size / self.period)
 
     def _inside(self, bandwidth: float) -> npt.NDArray[np.bool_]:
-        """Return which nodes of the circle kernels of records reach."""
+        """Return whether kernels of records reach each node of the circle."""
         if self.closed:
             return np.ones(self.size, np.bool_)
         beyond = self.step * np.arange(self.size) - self.period / 2
@@ -176,22 +176,22 @@ class Table:
 
 
 class Smoother(ABC):
-    """A way to read a curve from sums of waves; in units of half the distance of the bounds."""
+    """A method to fit a curve to sums of waves; in units of half the distance of the bounds."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def window(self) -> float:
-        """The bandwidth of the window in which there must be records."""
+        """The bandwidth of the window that must have records."""
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """What was chosen, for the title of a picture."""
+        """The choices of the method, for the title of a picture."""
 
     def known(self, table: Table, sums: Sums) -> npt.NDArray[np.bool_]:
-        """Return where the number of records in the window is told from its noise."""
+        """Return where the number of records in the window is more than noise."""
         pilot = float(table.channels.bandwidth)
         most = float(table.channels.domain.largest_bandwidth)
         return table.has_records(sums, min(max(self.window, pilot), most))
@@ -202,31 +202,31 @@ class Smoother(ABC):
 
     @abstractmethod
     def read(self, table: Table, sums: Sums) -> tuple[Array, Array]:
-        """Return the curve at the nodes, and the deviation of it there."""
+        """Return the curve at the nodes, and its standard deviation there."""
 
 
 def deviation_of(table: Table, values: Array, spread: Array) -> Array:
-    """Return the deviation of a curve that passes on noise of 1 in responses as `spread`.
+    """Return the standard deviation of a curve that has `spread` for noise 1 of the responses.
 
         spread(x) sqrt(s_2^2 + m(x)^2 s_1^2)
 
-    s_1 and s_2 are the deviations of the noise of counts and responses.
+    s_1 and s_2 are the standard deviations of the noise of counts and responses.
     """
     first, second = table.deviations
     return spread * np.sqrt(second**2 + (values * first) ** 2)
 
 
 def deblurred(table: Table, counts: ComplexArray) -> Array:
-    """Return records at each node, none negative, whose sums are within the noise of those given.
+    """Return non-negative records at each node whose sums fit the given sums within the noise.
 
         chi^2 = sum_j r_j^2 |sum_g n_g exp(-i w_j x_g) - c_j|^2 / s^2 <= 2 J + 1
 
-    From the masses of a density blurred as much as its noise asks for, by projected gradients with
-    momentum, until that holds: so that nothing is sharpened that noise alone may have made.
-    Responses are not blurred, and their quotient by blurred masses is off by far more than the
-    noise where records are many and the domain is wide.
+    It starts from the masses of a density that is blurred as much as its noise requires, and takes
+    projected gradient steps with momentum until the bound holds. So it does not sharpen features
+    that may be noise. Responses are not blurred: with many records and a wide domain, their
+    quotient by blurred masses would be wrong by far more than the noise.
 
-    Error: an estimate; after 400 steps what does not fit is left.
+    Error: an estimate; it stops after 400 steps, even if the sums do not fit.
     Source: Beck and Teboulle, *A fast iterative shrinkage-thresholding algorithm*, SIAM Journal on
         Imaging Sciences 2009; Morozov (1966) for where to stop.
     """
@@ -257,14 +257,14 @@ def deblurred(table: Table, counts: ComplexArray) -> Array:
 
 
 def _least_risk(table: Table, counts: ComplexArray) -> float:
-    """Return the bandwidth of least estimated error of the sums themselves, at every wave alike.
+    """Return the bandwidth of least estimated error of the sums, with equal weight of all waves.
 
         R(h) = sum_j (l_j^2 - 2 l_j) t_j + l_j^2 v_j,   t_j = u_j (c_j^2 - v_j),
         u_j = sum_{k >= j} exp(g_k) / sum_k exp(g_k),   g_k = sum_{i <= k} (c_i^2 / v_i - 2) / 2
 
-    c_j are the real parts, which are the cosines of the interval, so that an end is no jump; of a
-    circle both parts. v_j is the variance of their noise, and u_j says how surely there is more
-    than noise at the frequency of j or above.
+    For an interval, c_j are the real parts: the cosines of the interval, for which an end is not a
+    jump. For a circle, they are both parts. v_j is the variance of their noise, and u_j the
+    probability of signal at the frequency of j or above.
 
     Source: as for `functional.select_bandwidth`.
     """

@@ -1,4 +1,4 @@
-"""Curves read from released sums: Nadaraya and Watson, kernel ridge."""
+"""Fits of Nadaraya and Watson and of kernel ridge regression, from released sums."""
 
 # scipy carries no types of its own.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
@@ -23,7 +23,7 @@ _SMALLEST: Final = 1e-10
 @final
 @dataclass(frozen=True, slots=True)
 class NadarayaWatson(Smoother):
-    """A mean of the responses nearby: sum_i K_h(x - x_i) y_i / sum_i K_h(x - x_i)."""
+    """The mean of nearby responses: sum_i K_h(x - x_i) y_i / sum_i K_h(x - x_i)."""
 
     bandwidth: float
 
@@ -61,12 +61,12 @@ class Ridge(Smoother):
     """Kernel ridge regression: argmin sum_i (y_i - c - f(x_i))^2 + r ||f||_H^2, k(0) = 1.
 
     With f = sum_j u_j psi_j, psi_j = sqrt(s_j) times a cosine or sine, s_j the spectrum of k, and
-    the records where the released density, nowhere negative, has them,
+    the records at the places of the released non-negative density,
 
         (A + r) u = b,   A_jk = sum_g n_g psi_j(g) psi_k(g),   b_j = sum_g t_g psi_j(g)
 
-    A is the Gram matrix of the waves, Toeplitz in the coefficients of the density, and positive
-    semidefinite however it is rounded, for it is formed as Psi' diag(n) Psi.
+    A is the Gram matrix of the waves. It is computed as Psi' diag(n) Psi, so it is positive
+    semidefinite for any rounding.
     """
 
     bandwidth: float

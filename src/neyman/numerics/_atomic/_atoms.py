@@ -56,11 +56,11 @@ class Atoms:
         shapes = {self.steps.shape, self.log_p.shape, self.log_q.shape}
         if len(shapes) != 1 or self.steps.ndim != 1 or np.any(np.diff(self.steps) <= 0):
             raise InvalidParameter(
-                f"atoms of shapes {sorted(shapes)} were given, or steps that do not increase; "
-                "write increasing steps and one mass of each measure for each"
+                "atoms must have increasing steps, and one mass of each measure for each step; got "
+                f"shapes {sorted(shapes)}. Write such arrays"
             )
         if self.unit <= 0:
-            raise InvalidParameter(f"unit={self.unit} is not positive; write a positive unit")
+            raise InvalidParameter(f"unit must be positive; got {self.unit}. Write such as 1")
 
     @property
     def reduced(self) -> "Atoms":

@@ -42,8 +42,8 @@ def declared(by: Groups, statistic: str) -> Keys | None:
     """
     if isinstance(by, UnknownKeys):
         raise InvalidParameter(
-            f"{statistic} was asked by unknown groups, and takes declared ones only; find them by "
-            "a count first, and write those that it shows in [keys.NAME]"
+            f"the groups of {statistic} must be declared; got unknown groups. Find them by a count "
+            "first, then write those that it shows in [keys.NAME]"
         )
     return by
 
@@ -199,8 +199,9 @@ class Query(Section, ABC):
         (key,) = self.spends
         if self.noise is not None and key == "share":
             raise ValueError(
-                f'noise = "{self.noise}" was given with share, which takes the noise that the '
-                "budget is for; delete noise, or write what it takes in place of share"
+                "a query must have noise or share, because a share takes the noise of the budget; "
+                f'got both, with noise = "{self.noise}". Write one: delete noise, or write '
+                "what it takes in place of share"
             )
         if self.noise is not None and key not in NOISES[self.noise].makes:
             takes = " or ".join(NOISES[self.noise].makes)

@@ -346,7 +346,7 @@ margins = [["FILL IN: one of its columns"], []]
         cells = declared(by, self.statistic)
         if cells is None:
             raise InvalidParameter(
-                "a crosstab needs by, the groups of its cells; none was given. Write by, the NAME "
+                "a crosstab must have by, the groups of its cells; got none. Write by, the NAME "
                 "of [keys.NAME] with a list of values for each column"
             )
         return crosstab(table, cells, self.margins, shares=self.shares or (), whole=self.whole)

@@ -1,1 +1,1 @@
-"""What runs a statement: DuckDB, Spark, PostgreSQL, and how each says it."""
+"""Engines that run a statement: DuckDB, Spark, PostgreSQL, each in its dialect."""

@@ -27,7 +27,7 @@ __all__ = ["DuckDB"]
 
 
 def _sum(node: exp.Sum) -> Tree:
-    """Write SUM of 64-bit integers as it is: it has 128 bits, and adds them up faster."""
+    """Write SUM of 64-bit integers unchanged: DuckDB sums them in 128 bits, and faster."""
     wide, narrow = exp.DataType.build(WIDE), exp.DataType.build("BIGINT")
     match node.this:
         case exp.Cast(this=exp.Cast() as inner) as outer if outer.to == wide and inner.to == narrow:
@@ -43,12 +43,12 @@ _SPELLING = Spelling("duckdb", {exp.Sum: _sum})
 @final
 @dataclass(frozen=True, slots=True)
 class DuckDB(Engine):
-    """Sources that DuckDB reads.
+    """The engine for sources that DuckDB reads.
 
     Attributes:
-        sources: where the rows lie, of the table and of what was joined.
+        sources: the sources of the table and of joined tables.
         columns: the table's schema when it was opened.
-        room: memory, and where what does not fit is put.
+        room: the memory limit, and the folder for rows that do not fit.
     """
 
     sources: tuple[Source, ...] = field(repr=False)

@@ -1,8 +1,8 @@
-"""Functions that a statement calls, and those of a user's database that could stand in for them.
+"""Functions of a statement, and functions of a user's database that could replace them.
 
-Which functions a statement calls DuckDB's own parser says, operators among them: `a + b` calls the
-function "+". A Python function that a user registers becomes one more overload of DuckDB's own and
-is marked as such, so that only a comparison with a database of nobody's tells them apart.
+DuckDB's own parser says which functions a statement calls, operators included: `a + b` calls the
+function "+". A Python function that a user registers becomes one more overload of DuckDB's own, and
+is marked as one. Only a comparison with an empty database shows the difference.
 """
 
 import json
@@ -34,14 +34,14 @@ _FUNCTIONS: Final = (
 
 
 def stand_ins(connection: duckdb.DuckDBPyConnection, *texts: str) -> list[str]:
-    """Return the names that statements call and that mean more there than to DuckDB itself.
+    """Return the called functions that have more overloads there than in DuckDB itself.
 
     Args:
-        connection: sees what the user's databases hold. No function of theirs is called by this.
-        texts: of the statements.
+        connection: a connection that sees the user's databases. This calls none of their functions.
+        texts: the texts of the statements.
 
     Raises:
-        InvalidTable: if this DuckDB cannot say which functions a statement calls.
+        InvalidTable: if this DuckDB cannot list the functions of a statement.
     """
     known = _built_in()
     called = sorted(set[str]().union(*(_called(connection, text) for text in texts)))
@@ -53,14 +53,14 @@ def stand_ins(connection: duckdb.DuckDBPyConnection, *texts: str) -> list[str]:
 @final
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A statement's text; every connection parses it alike, so one text is like another."""
+    """The text of a statement; every connection parses it the same way, so equality is by text."""
 
     text: str
     connection: duckdb.DuckDBPyConnection = field(compare=False, repr=False)
 
 
 def _called(connection: duckdb.DuckDBPyConnection, text: str) -> frozenset[str]:
-    """Return the functions that a statement calls, and those that DuckDB's own macros call."""
+    """Return the functions that a statement calls, directly or through DuckDB's own macros."""
     return _calls_of(_Text(text, connection))
 
 
@@ -78,14 +78,14 @@ def _calls_of(statement: _Text) -> frozenset[str]:
 
 
 def _bodies(overloads: Iterable[_Function]) -> Iterator[str]:
-    """Yield statements that hold what macros stand for."""
+    """Yield statements with the bodies of macros."""
     for _, _, _, function_type, *_, body in overloads:
         if body is not None:
             yield str(body) if function_type == "table_macro" else f"SELECT {body}"
 
 
 def _named(connection: duckdb.DuckDBPyConnection, text: str) -> set[str]:
-    """Return the functions that stand in a statement, wherever in it."""
+    """Return the functions anywhere in a statement."""
     row = connection.execute("SELECT system.main.json_serialize_sql(?::VARCHAR)", [text]).fetchone()
     names: set[str] = set()
 
@@ -105,7 +105,7 @@ def _named(connection: duckdb.DuckDBPyConnection, text: str) -> set[str]:
 
 @cache
 def _built_in() -> Mapping[str, set[_Function]]:
-    """Return the functions of a database of nobody's."""
+    """Return the functions of an empty database."""
     with private_session(Room()) as connection:
         return _overloads(connection)
 

@@ -1,4 +1,4 @@
-"""Connections of DuckDB that statements run on: a private one, and one to a user's database."""
+"""Connections of DuckDB for statements: a private one, and one to a user's database."""
 
 import tempfile
 from collections.abc import Generator, Sequence
@@ -25,21 +25,21 @@ _CLOSED = {
 def private_session(
     room: Room, files: Sequence[str] = ()
 ) -> Generator[duckdb.DuckDBPyConnection, None, None]:
-    """Open an in-memory database; what it spills goes to a directory of its own, then away.
+    """Open an in-memory database; its spilled rows go to a directory that is removed afterwards.
 
-    The directory is the user's alone (mode 0700). Left to itself DuckDB would write rows to `.tmp`
-    in the working directory, which others may read.
+    Only the user can read the directory (mode 0700). By default DuckDB would write rows to `.tmp`
+    in the working directory, which others may be able to read.
 
-    Guarantee: no statement opens another file, network address or extension, or sees a variable of
-    the program, and no statement changes these settings. What Python registers is read.
+    Guarantee: no statement can open another file, network address or extension, see a variable of
+        the program, or change these settings. Tables that Python registers can be read.
 
     Args:
-        room: memory, and where the directory is made.
-        files: the paths that a statement may read.
+        room: the memory limit, and the parent of the directory.
+        files: the paths that a statement can read.
 
     Raises:
-        InvalidTable: if DuckDB refuses a setting. It says so in DuckDB's words, which are about the
-            setting: no row has been read yet.
+        InvalidTable: if DuckDB refuses a setting, with DuckDB's message. That is safe, because no
+            row has been read yet.
     """
     with tempfile.TemporaryDirectory(prefix="neyman-", dir=room.folder) as spill:
         settings: dict[str, str | bool | int | float | list[str]] = {
@@ -77,10 +77,10 @@ def _close_off(connection: duckdb.DuckDBPyConnection, files: Sequence[str], spil
 
 
 def _draw_no_progress(connection: duckdb.DuckDBPyConnection) -> None:
-    """Have no progress bar drawn: how far a query is tells of the rows.
+    """Turn off the progress bar, because it reveals information about the rows.
 
-    Where none is drawn nothing is set: in a notebook without ipywidgets, DuckDB refuses every
-    statement about its bar, also one that turns it off.
+    If it is off, nothing is set: in a notebook without ipywidgets, DuckDB refuses every statement
+    about the bar.
     """
     ((drawn,),) = connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()
     if drawn:
@@ -105,11 +105,10 @@ def own_session(
 ) -> Generator[duckdb.DuckDBPyConnection, None, None]:
     """Open a cursor of the user's connection, in a transaction that is rolled back at the end.
 
-    All that is looked up through it is of one moment: rows, tables and functions. It has no
-    temporary objects, those of the user's connection included.
+    Rows, tables and functions are those of one moment. It sees no temporary objects, not even those
+    of the user's connection.
 
-    Guarantee: a name without a schema means what DuckDB itself means by it, whatever macros and
-    types the databases have.
+    Guarantee: a name without a schema is DuckDB's own, for any macros and types of the databases.
     """
     with closing(host.cursor()) as cursor:
         cursor.execute("SET SESSION search_path = 'system.main'")

@@ -1,4 +1,4 @@
-"""Where rows lie: what DuckDB must be told to read them."""
+"""Sources of rows for DuckDB."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Generator, Sequence
@@ -26,9 +26,9 @@ def _microseconds(value: Tree) -> Tree:
 
 
 def _coarse(unit: str) -> Cast:
-    """Of a coarser unit; what no microseconds count is out of range before it is converted.
+    """Return the conversion of a coarser unit; values out of range become NULL first.
 
-    DuckDB would convert it to nanoseconds for EPOCH_US, and fail before 1677 and after 2262.
+    For EPOCH_US, DuckDB would convert to nanoseconds, and fail before 1677 and after 2262.
     """
 
     def converted(value: Tree) -> Tree:
@@ -44,7 +44,7 @@ def _coarse(unit: str) -> Cast:
 
 
 def _nanoseconds(value: Tree) -> Tree:
-    """Rounded down: EPOCH_US would round to 1970."""
+    """Return microseconds, rounded down; EPOCH_US would round towards 1970."""
     found = sql.call("EPOCH_NS", value)
     thousand = sql.wide(1000)
     rest = exp.Mod(this=found, expression=thousand)
@@ -78,16 +78,16 @@ class Source(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """Which dataset this is, without its content."""
+        """The identity of the dataset, without its content."""
 
     @property
     @abstractmethod
     def relation(self) -> Tree:
-        """The rows in a FROM clause."""
+        """The rows for a FROM clause."""
 
     @abstractmethod
     def schema(self) -> Schema:
-        """Read the columns, and no row.
+        """Return the columns; it reads no row.
 
         Raises:
             InvalidTable: if there is no such table.
@@ -96,39 +96,39 @@ class Source(ABC):
     @property
     @abstractmethod
     def host(self) -> duckdb.DuckDBPyConnection | None:
-        """The user's connection that the rows are read through, or None: a private one will do."""
+        """The user's connection that must read the rows; None if a private one can read them."""
 
     @property
     @abstractmethod
     def is_file(self) -> bool:
-        """Whether a private database alone reads it rightly."""
+        """Whether only a private database reads it correctly."""
 
     @property
     @abstractmethod
     def files(self) -> tuple[str, ...]:
-        """The paths that a statement must be let read; none where Python hands the rows over."""
+        """The paths that a statement must read; none if Python passes the rows."""
 
     @abstractmethod
     def at(self, place: int) -> "Source":
-        """Return the same rows, called as nothing at another place of a statement is."""
+        """Return the same rows under a unique name for another place of a statement."""
 
     @abstractmethod
     def load(self, connection: duckdb.DuckDBPyConnection, columns: Container[str]) -> None:
-        """Make `relation` mean the rows on a connection, with these columns at least."""
+        """Define `relation` on a connection, with at least these columns."""
 
     @final
     @contextmanager
     def session(self, columns: Container[str]) -> Generator[duckdb.DuckDBPyConnection, None, None]:
-        """Return a connection that `relation` makes sense on, with these columns at least."""
+        """Return a connection where `relation` is defined, with at least these columns."""
         with together([self], [columns], Room()) as connection:
             yield connection
 
     @abstractmethod
     def check(self) -> None:
-        """Look whether the rows are still those that were opened.
+        """Check that the rows are still those that were opened.
 
         Raises:
-            EngineFailure: if they are visibly not.
+            EngineFailure: if they have visibly changed.
         """
 
 
@@ -136,12 +136,12 @@ class Source(ABC):
 def together(
     sources: Sequence[Source], columns: Sequence[Container[str]], room: Room
 ) -> Generator[duckdb.DuckDBPyConnection, None, None]:
-    """Return a connection on which the relations of all sources make sense.
+    """Return a connection where the relations of all sources are defined.
 
     Args:
-        sources: at most one user's connection among them.
-        columns: of each, those that are read at least.
-        room: of a private connection; a user's keeps its own.
+        sources: the sources, with at most one user's connection among them.
+        columns: for each source, the columns that must be available.
+        room: the memory limit of a private connection; a user's connection keeps its own.
     """
     hosts = [source.host for source in sources if source.host is not None]
     files = [path for source in sources for path in source.files]
@@ -152,7 +152,7 @@ def together(
 
 
 def described(connection: duckdb.DuckDBPyConnection, relation: Tree) -> Schema:
-    """Return the schema as DuckDB describes it, which reads no row."""
+    """Return the schema that DuckDB describes; it reads no row."""
     query = exp.Describe(this=exp.select("*").from_(relation)).sql(dialect="duckdb")
     rows = connection.execute(query).fetchall()
     return Schema(tuple(Column(row[0], row[0], _kind(row[1])) for row in rows))
@@ -165,12 +165,12 @@ def _kind(declared: str) -> kind.Kind:
 
 
 def opened(read: Callable[[], Schema], what: str, should: str = "what its name says") -> Schema:
-    """Return what `read` returns; DuckDB's own words about a failure are withheld.
+    """Return the result of `read`; DuckDB's own error messages are withheld.
 
     Args:
-        read: asks DuckDB.
-        what: is read.
-        should: what it has to be.
+        read: a function that calls DuckDB.
+        what: the name of the source, for the error.
+        should: the condition that the source must meet, for the error.
 
     Raises:
         InvalidTable: if DuckDB fails.

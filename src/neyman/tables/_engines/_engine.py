@@ -1,7 +1,7 @@
-"""The seam to whatever runs the SQL: a schema before the charge, integers after it.
+"""The interface to an engine that runs SQL: a schema before the charge, integers after it.
 
-Where nobody declared the groups, their names come too (`groups`). They go to the door and no
-further than the threshold: in no error, log or repr.
+For undeclared groups, `groups` also returns their names. They go only to the threshold, never into
+an error, a log or a repr.
 """
 
 import json
@@ -27,10 +27,10 @@ T = TypeVar("T")
 
 
 class Engine(ABC):
-    """A table in some SQL engine, or several that one statement of it reads.
+    """A table of an SQL engine, or several tables that one statement reads.
 
-    Guarantee: nothing but the schema, integers and, from `groups` alone, names of groups comes
-    out, and no text of the engine's own: its errors can quote private values.
+    Guarantee: it returns only the schema, integers and, from `groups`, names of groups. It never
+        passes on the engine's own texts, because its errors can quote private values.
     """
 
     __slots__ = ()
@@ -38,48 +38,48 @@ class Engine(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The engine, as its makers call it."""
+        """The name of the engine, as its makers write it."""
 
     @property
     @abstractmethod
     def identities(self) -> tuple[str, ...]:
-        """Which dataset each table is, without its content; equal for the same data."""
+        """The identity of each dataset, without its content; equal for equal data."""
 
     @final
     @property
     def identity(self) -> str:
-        """Which dataset this is; of several tables, all of them in their order."""
+        """The identity of the dataset; for several tables, of all in order."""
         first, *others = self.identities
         return json.dumps([first, *others]) if others else first
 
     @property
     @abstractmethod
     def relation(self) -> Tree:
-        """The table in a FROM clause; the first of several."""
+        """The table for a FROM clause; the first of several."""
 
     @property
     @abstractmethod
     def schema(self) -> Schema:
-        """Names and types of the columns, read once and without a row; of the first of several."""
+        """Names and types of the columns, read once and without a row; those of the first table."""
 
     @property
     @abstractmethod
     def tables(self) -> int:
-        """How many tables a statement can read."""
+        """The number of tables that a statement can read."""
 
     @abstractmethod
     def beside(self, other: "Engine") -> "tuple[Engine, Tree]":
-        """Return what reads the other's only table as well, and how that is called.
+        """Return an engine that also reads the other's only table, and its relation.
 
         Raises:
             InvalidTable: if no statement can read both.
         """
 
     def within(self, room: Room) -> "Engine":
-        """Return the same engine with so much room.
+        """Return the same engine with a memory limit.
 
         Raises:
-            InvalidTable: if its room is its own affair.
+            InvalidTable: if the engine has its own memory settings.
         """
         if room.asked:
             raise InvalidTable(
@@ -90,53 +90,53 @@ class Engine(ABC):
 
     @abstractmethod
     def check(self) -> None:
-        """Look whether the rows are still those that were opened, where that shows.
+        """Check that the rows are still those that were opened, as far as that is visible.
 
         Raises:
-            EngineFailure: if they are visibly not.
+            EngineFailure: if they have visibly changed.
         """
 
     @abstractmethod
     def stand_ins(self, *statements: exp.Query) -> Sequence[str]:
-        """Name the functions of the user's that could run in the place of the engine's own.
+        """Return the user functions that could run in place of the engine's own.
 
-        No row is read.
+        It reads no row.
 
         Args:
-            statements: whose functions are looked for, at once.
+            statements: the statements to check, together.
         """
 
     @final
     def refuse_stand_ins(self, *statements: exp.Query) -> None:
-        """Refuse statements that could call functions of the user's; before the charge.
+        """Refuse statements that could call user functions, before the charge.
 
         Raises:
-            InvalidTable: naming the functions.
+            InvalidTable: with the names of the functions.
         """
         refuse_stand_ins(self.name, lambda: self.stand_ins(*statements))
 
     @abstractmethod
     def text(self, statement: exp.Query) -> str:
-        """Return a statement as this engine reads it."""
+        """Return a statement in this engine's dialect."""
 
     @abstractmethod
     def read(self, statement: exp.Query) -> list[npt.NDArray[Any]]:
-        """Run one statement and return its columns; whatever it raises is withheld.
+        """Run one statement and return its columns; the caller withholds every error.
 
         Raises:
-            InvalidTable: if functions of the user's could run, in words of our own, not withheld.
+            InvalidTable: if user functions could run; this message is our own and is not withheld.
         """
 
     @abstractmethod
     def is_interrupt(self, error: Exception) -> bool:
-        """Tell an error that stands for Ctrl-C."""
+        """Return whether an error is the result of Ctrl-C."""
 
     @final
     def integers(self, statement: exp.Query, width: int) -> IntArray:
         """Run one statement and return its rows of `width` integers.
 
         Raises:
-            EngineFailure: whatever went wrong; rows may have been read.
+            EngineFailure: for any error; rows may have been read.
         """
         return self._answer(statement, lambda columns: _integers(columns, width))
 
@@ -144,14 +144,14 @@ class Engine(ABC):
     def groups(
         self, statement: exp.Query, parts: int, width: int, mark: str
     ) -> tuple[FoundGroups, IntArray]:
-        """Run one statement whose first column names groups, by `parts` keys each.
+        """Run one statement whose first column has names of groups, with `parts` keys each.
 
         Returns:
-            The keys, and `width` integers a group; and those of rows that have the mark in place of
-            a name.
+            The keys with `width` integers for each group, and the integers of rows with the mark in
+            place of a name.
 
         Raises:
-            EngineFailure: whatever went wrong; rows may have been read.
+            EngineFailure: for any error; rows may have been read.
         """
         return self._answer(
             statement,

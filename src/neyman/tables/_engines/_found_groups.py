@@ -1,4 +1,4 @@
-"""Groups that nobody declared, as a statement gives them: names, then integers."""
+"""Undeclared groups in the result of a statement: names, then integers."""
 
 from typing import Any, Final
 
@@ -16,16 +16,16 @@ _DIGITS: Final = frozenset("0123456789abcdef:")
 def read_groups(
     columns: list[npt.NDArray[Any]], parts: int, mark: str
 ) -> tuple[FoundGroups, IntArray] | None:
-    """Return the groups that a statement gave, and the rows with a mark in place of a name.
+    """Return the groups of a statement's result, and the rows with a mark in place of a name.
 
-    None if it is not names and integers.
+    It is None if the result does not have names and integers.
 
-    Groups whose keys are no UTF-8 are left out: a rule about the key alone.
+    Groups whose keys are not UTF-8 are left out; that rule depends on the key alone.
 
     Args:
-        columns: names of the groups, then their integers.
-        parts: how many columns a key has.
-        mark: of rows that are no group's.
+        columns: the names of the groups, then their integers.
+        parts: the number of columns of a key.
+        mark: the mark of rows that belong to no group.
     """
     names, integers = columns[0].tolist(), np.column_stack(columns[1:]).astype(np.int64)
     keys: list[KeyText | None] = []

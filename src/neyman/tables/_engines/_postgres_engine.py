@@ -42,12 +42,12 @@ _SETTINGS = (
 @final
 @dataclass(frozen=True, slots=True)
 class Postgres(Engine):
-    """A table of a PostgreSQL server, and those that were joined.
+    """The engine for a table of a PostgreSQL server, and for joined tables.
 
     Attributes:
-        access: what the user's connection was opened with.
+        access: the parameters of the user's connection.
         place: schema and table.
-        labels: which datasets they are.
+        labels: the identities of the datasets.
         columns: its schema when it was opened.
     """
 
@@ -91,7 +91,7 @@ class Postgres(Engine):
         return replace(self, labels=self.labels + other.labels), other.relation
 
     def check(self) -> None:
-        """Nothing to compare."""
+        """Do nothing: there is nothing to compare."""
 
     @override
     def stand_ins(self, *statements: exp.Query) -> Sequence[str]:
@@ -133,7 +133,7 @@ class Postgres(Engine):
 
 @contextmanager
 def session(access: Mapping[str, Any]) -> Generator[Any, None, None]:
-    """Open a connection of our own: the user's keeps its settings and its transaction."""
+    """Open our own connection, because the user's keeps its settings and its transaction."""
     import psycopg
 
     with psycopg.connect(**access, autocommit=True) as connection:

@@ -1,7 +1,8 @@
-"""Functions, operators and casts of a PostgreSQL database that could run in the place of its own.
+"""Functions, operators and casts of a PostgreSQL database that could replace its own.
 
-The search path of our sessions leads to pg_catalog alone. What is left are casts, which belong to
-no schema (whoever owns an enum can give it one to text), and what a superuser put into pg_catalog.
+The search path of our sessions has pg_catalog only. What remains are casts, which belong to no
+schema (the owner of an enum can define its cast to text), and objects that a superuser put into
+pg_catalog.
 """
 # pyright: basic, reportMissingImports=false
 
@@ -41,12 +42,12 @@ ORDER BY 1
 
 
 def stand_ins(own: Any, statement: exp.Query, text: str) -> list[str]:
-    """Return what a statement calls and the database has besides, or in the place of, its own.
+    """Return the called objects that the database has beside, or in place of, its own.
 
     Args:
-        own: a session of ours.
-        statement: as a tree, for the tables that it reads.
-        text: as it is sent.
+        own: our own session.
+        statement: the tree of the statement, for its tables.
+        text: the text that is sent.
     """
     tables = [table for table in statement.find_all(exp.Table) if table.db]
     told = {

@@ -1,4 +1,4 @@
-"""A table of a PostgreSQL server that the user is connected to."""
+"""A table of a PostgreSQL server, by the user's connection."""
 # pyright: basic, reportMissingImports=false
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ __all__ = ["postgres_table"]
 
 
 def _finite_double(value: Tree) -> Tree:
-    """A NUMERIC as a double: NaN is NULL, and beyond the doubles it is next to their ends."""
+    """Return a NUMERIC as a double: NaN is NULL, and larger values are clamped to the doubles."""
 
     def numeric(text: str) -> Tree:
         return sql.cast(sql.text(text), "DECIMAL")
@@ -39,7 +39,7 @@ def _finite_double(value: Tree) -> Tree:
 
 
 def _moment(value: Tree) -> Tree:
-    """A timestamp without a zone, clamped before it is taken apart: infinity has no parts."""
+    """Return a timestamp without a zone, clamped first, because infinity has no parts."""
     low, high = (sql.cast(sql.text(day), "TIMESTAMP") for day in (instant.FIRST, instant.LAST))
     near = sql.clamped(low.copy(), value.copy(), high.copy())
     seconds = exp.Extract(this=exp.var("EPOCH"), expression=sql.cast(near, "TIME"))
@@ -71,7 +71,7 @@ _OLDEST = 12
 @final
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What the server says of a table, and of the tables beside it."""
+    """The server's data about a table and its neighbours."""
 
     release: int
     encoding: str | None
@@ -85,13 +85,13 @@ class _Found:
 def postgres_table(connection: Any, table: str, name: str | None) -> Postgres:
     """Return the engine for a table of the server behind a connection.
 
-    The table is given by its name in the schema public, or "schema.table". It is read through
-    connections of our own to the same server, as the same user.
+    The name is that of a table in the schema public, or "schema.table". Our own connections to the
+    same server, as the same user, read it.
 
     Raises:
-        InvalidTable: if the connection is closed, cannot be opened again, or leads to a server
-            older than release 12 or to a database that is not in UTF-8; if there is no such table,
-            or it is a view; or if the server does not tell which one it is, and no name was given.
+        InvalidTable: if the connection is closed or cannot be opened again, the server is older
+            than release 12, or the database is not in UTF-8; if there is no such table, or it is a
+            view; or if the server does not identify itself, and you gave no name.
     """
     *schema, last = table.split(".", 1)
     place = (schema[0] if schema else _SCHEMA, last)

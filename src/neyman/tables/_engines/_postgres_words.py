@@ -1,7 +1,7 @@
-"""The tree in PostgreSQL's words.
+"""The tree in PostgreSQL's dialect.
 
-Its arithmetic fails where IEEE 754 rounds to zero, and a failure tells of a row: quotients too
-small to matter are zero (`_quotient`). Nothing in the tree overflows.
+PostgreSQL fails where IEEE 754 rounds to zero, and a failure reveals information about a row. So
+quotients that are too small to matter are zero (`_quotient`). Nothing in the tree overflows.
 """
 
 from sqlglot import exp
@@ -74,11 +74,11 @@ def _matches(node: exp.RegexpLike) -> Tree:
 
 
 def _quotient(node: exp.Div) -> Tree:
-    """Divide by a constant b, what is below 1e-30 b counting as 0.
+    """Divide by a constant b; a value below 1e-30 b counts as 0.
 
-    The tree adds quotients to 1/2, which such a one leaves as it is; or takes floor(x / b) b off
-    x, which leaves x or x + b = b: one place of a circle of period b. A quotient of expressions is
-    known not to be too small.
+    The tree adds quotients to 1/2, which such a small one does not change; or it subtracts floor(x
+    / b) b from x, which gives x or x + b = b, the same place of a circle of period b. A quotient of
+    expressions cannot be too small.
     """
     if isinstance(node.expression, exp.Nullif | exp.Paren):
         return node

@@ -1,4 +1,4 @@
-"""How much memory DuckDB may take, and where it puts what does not fit."""
+"""The memory limit of DuckDB, and the folder for rows that do not fit."""
 
 import re
 from contextlib import suppress
@@ -22,12 +22,12 @@ _COUNTED: Final = 85
 @final
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Memory, and a folder.
+    """A memory limit and a folder.
 
     Attributes:
-        limit: bytes of a process that asks one question at a time; None for DuckDB's own choice.
-        folder: an absolute path under which a private folder is made for each question and removed
-            after it; None for the system's directory for temporary files.
+        limit: bytes of a process with one question at a time; None for DuckDB's own choice.
+        folder: the absolute path of the parent of a private folder for each question, which is
+            removed after it; None for the system's directory for temporary files.
     """
 
     limit: int | None = None
@@ -35,26 +35,27 @@ class Room:
 
     @classmethod
     def of(cls, memory_limit: object, temporary_directory: object) -> "Room":
-        """Return what was asked for.
+        """Return the limit and the folder of two arguments.
 
         Raises:
-            InvalidParameter: if that is no size of memory, too small a one, or no folder.
+            InvalidParameter: if the limit is not a memory size or too small, or the folder does not
+                exist.
         """
         limit = None if memory_limit is None else _bytes(memory_limit)
         return cls(limit, None if temporary_directory is None else _folder(temporary_directory))
 
     @property
     def counted(self) -> int | None:
-        """What DuckDB may take by its own count: 85 % of the limit less 200 MB; None: its own."""
+        """DuckDB's own limit in bytes: 85 % of the limit minus 200 MB; None for its own choice."""
         return None if self.limit is None else (self.limit - _OTHERS) * _COUNTED // 100
 
     @property
     def asked(self) -> bool:
-        """Whether anything was."""
+        """Whether the caller gave a limit or a folder."""
         return self != Room()
 
     def beside(self, other: "Room") -> "Room":
-        """Return the smaller limit, and this folder if there is one."""
+        """Return the smaller limit, with this folder if there is one."""
         limits = [limit for limit in (self.limit, other.limit) if limit is not None]
         return Room(min(limits, default=None), self.folder or other.folder)
 

@@ -1,4 +1,4 @@
-"""Ctrl-C reaches a query."""
+"""Queries that Ctrl-C interrupts."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -10,11 +10,11 @@ _Found = TypeVar("_Found")
 
 
 def interruptible(work: Callable[[], _Found], cancel: Callable[[], object]) -> _Found:
-    """Run `work` in a thread of its own: an engine may not hear of Ctrl-C, and Python does.
+    """Run `work` in its own thread, so that Ctrl-C reaches Python even if the engine ignores it.
 
     Args:
-        work: asks the engine.
-        cancel: stops what `work` asked for; called from here while it runs.
+        work: a function that calls the engine.
+        cancel: a function that stops `work`; this thread calls it while `work` runs.
     """
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(work)

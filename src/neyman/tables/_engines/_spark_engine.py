@@ -1,4 +1,4 @@
-"""Spark: one statement over the whole cluster, of which integers alone come back."""
+"""Spark: one statement over the whole cluster, which returns integers only."""
 # pyright: basic, reportMissingImports=false
 
 import logging
@@ -32,15 +32,15 @@ _TELLTALES = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 @final
 @dataclass(frozen=True, slots=True)
 class Spark(Engine):
-    """A table of a Spark session, and those that were joined.
+    """The engine for a table of a Spark session, and for joined tables.
 
     Attributes:
-        session: the user's.
-        frames: return the rows as data frames, their columns called by their place.
-        labels: which datasets they are.
+        session: the user's session.
+        frames: functions that return the rows as data frames, with columns named by position.
+        labels: the identities of the datasets.
         columns: the schema of the first when it was opened.
-        views: what the frames are called while a statement is read, and no longer.
-        lock: one statement of the table is read at a time; many may run.
+        views: temporary names of the frames while a statement is parsed.
+        lock: one statement of the table is parsed at a time; several can run.
     """
 
     session: Any = field(repr=False)
@@ -91,7 +91,7 @@ class Spark(Engine):
         return both, other.relation
 
     def check(self) -> None:
-        """Nothing to compare."""
+        """Do nothing: there is nothing to compare."""
 
     @override
     def stand_ins(self, *statements: exp.Query) -> Sequence[str]:
@@ -135,7 +135,7 @@ class Spark(Engine):
 
 @contextmanager
 def _silent() -> Generator[None, None, None]:
-    """Let PySpark write no errors from this thread."""
+    """Suppress PySpark's error logs from this thread."""
     from pyspark.logger import PySparkLogger
 
     here = get_ident()

@@ -1,7 +1,7 @@
-"""Functions of a Spark session that could run in the place of Spark's own.
+"""Functions of a Spark session that could replace Spark's own.
 
-In Spark 4.0 a function that is registered under the name of a built-in one takes its place; in 4.3
-a setting of the session, or its path, decides. Whatever they say now, such a name is found.
+In Spark 4.0, a function that is registered under the name of a built-in one replaces it. In 4.3 a
+setting of the session, or its path, decides. This finds such names under any setting.
 """
 # pyright: basic, reportMissingImports=false
 
@@ -18,10 +18,11 @@ _FIRST = ("system.builtin", "system.session,system.builtin")
 
 
 def stand_ins(session: Any, *texts: str) -> list[str]:
-    """Return the functions that statements call and that the session or its database has too.
+    """Return the called functions that the session or its database also has.
 
     Raises:
-        InvalidTable: if the session does not tell, or looks elsewhere first.
+        InvalidTable: if the session does not list its functions, or has a search path before the
+            built-in ones.
     """
     found: list[str] | None = None
     path = _FIRST[0]
@@ -44,7 +45,7 @@ def stand_ins(session: Any, *texts: str) -> list[str]:
 
 
 class _Known:
-    """What Spark calls by a name, and what a session does."""
+    """Spark's built-in functions, and those of a session."""
 
     def __init__(self, jvm: Any, catalog: Any):
         catalyst = jvm.org.apache.spark.sql.catalyst
@@ -59,7 +60,7 @@ class _Known:
         return bool(self._own(name))
 
     def is_stood_in_for(self, name: str) -> bool:
-        """Whether a function of the user's, or of the current database, has a built-in's name."""
+        """Return whether a user function, or one of the current database, has a built-in's name."""
         own, named = self._own(name), self._named(name)
         return bool(own) and (
             self._catalog.isTemporaryFunction(named)

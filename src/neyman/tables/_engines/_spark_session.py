@@ -1,4 +1,4 @@
-"""A Spark session on this machine, for those who have none."""
+"""A Spark session on this machine, for users without one."""
 # pyright: basic, reportMissingImports=false
 
 import os
@@ -27,16 +27,16 @@ _QUIET = {
 def local_spark(settings: Mapping[str, str] = MappingProxyType({})) -> Any:
     """Start Spark in this process, on all its cores, without a web page and without a log.
 
-    Its workers run this Python, and its errors, which can quote private values, are not logged.
+    Its workers run this Python. It does not log errors, because they can quote private values.
 
     Args:
-        settings: of Spark, by name, as {"spark.driver.memory": "8g"}.
+        settings: settings of Spark by name, such as {"spark.driver.memory": "8g"}.
 
     Returns:
         The SparkSession.
 
     Raises:
-        InvalidTable: if a session runs already, which would keep its own settings.
+        InvalidTable: if a session is already running, because it would keep its own settings.
         MissingExtra: if pyspark is not installed.
     """
     require("pyspark", extra="spark")

@@ -22,7 +22,7 @@ _Told = TypeVar("_Told")
 
 
 def _local(value: Tree) -> Tree:
-    """A timestamp without a zone, taken apart: a session's zone would skip hours of it."""
+    """Return a timestamp without a zone from its parts: a session's zone would skip hours."""
     first = sql.cast(sql.text(instant.FIRST), "DATE")
     days = exp.DateDiff(this=sql.cast(value, "DATE"), expression=first, unit=exp.var("DAY"))
     low, high = sql.integer(0), sql.integer(instant.LAST_DAY)
@@ -55,8 +55,8 @@ def spark_frame(data: Any, name: str | None) -> Spark:
     """Return the engine for a data frame of Spark.
 
     Raises:
-        InvalidTable: if it has no name, is a stream, draws random numbers, cannot be read, or is
-            not of a session in this process.
+        InvalidTable: if it has no name, is a stream, draws random numbers, cannot be read, or
+            belongs to a session of another process.
     """
     label = _named(f"the {type(data).__name__} of Spark is a plan and", name)
     _refuse_remote(data)
@@ -83,7 +83,7 @@ def spark_table(session: Any, table: str, name: str | None) -> Spark:
     """Return the engine for a table of a Spark session's catalog, temporary or not.
 
     Raises:
-        InvalidTable: if there is no such table, if it is a view, or if it was given no name.
+        InvalidTable: if there is no such table, it is a view, or you gave no name.
     """
     label = _named(
         "a catalog of Spark is called the same on every cluster, so that its table", name
@@ -179,7 +179,7 @@ def _refuse_untested(session: Any) -> None:
 
 
 def _told(ask: Callable[[], _Told], problem: str) -> _Told:
-    """Return what Spark says; of its failures, `problem`, for its own words can show rows."""
+    """Return Spark's result; replace its errors by `problem`, because they can quote rows."""
     told: _Told | None = None
     with suppress(Exception):
         told = ask()

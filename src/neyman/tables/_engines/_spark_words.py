@@ -1,7 +1,7 @@
-"""The tree in Spark's words.
+"""The tree in Spark's dialect.
 
-No text of the user's stands in the statement as it is: Spark replaces ${...} in it by settings and
-by variables of the environment, and reads backslashes by a setting. It goes as hexadecimal digits.
+No text of the user is in the statement literally: Spark replaces ${...} in it by settings and
+environment variables, and reads backslashes by a setting. So text is written as hexadecimal digits.
 """
 
 from sqlglot import exp

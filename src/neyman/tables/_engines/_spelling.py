@@ -1,4 +1,4 @@
-"""One tree, spelled as an engine reads it: what its dialect lacks, node by node."""
+"""One tree in the dialect of an engine, node by node."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -23,18 +23,18 @@ Words: TypeAlias = Mapping[type[Tree], Callable[[Any], Tree]]
 @final
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How an engine writes the tree that all engines share.
+    """The dialect in which an engine writes the common tree.
 
     Attributes:
-        dialect: sqlglot's name for it.
-        words: what is written for a node of a type, its parts already written.
+        dialect: its name in sqlglot.
+        words: the functions that write a node of a type, with its parts already written.
     """
 
     dialect: str
     words: Words = field(repr=False)
 
     def text(self, statement: exp.Query) -> str:
-        """Return the statement's text."""
+        """Return the text of a statement."""
         tree = statement.copy()
         # Parents come first in a walk, so parts are written before the whole.
         for node in reversed(list(tree.walk())):
@@ -45,11 +45,11 @@ class Spelling:
 
 
 def in_digits(node: exp.Literal, decoded: Callable[[str], Tree]) -> Tree:
-    """Write text as the hexadecimal digits of its bytes, which no setting reads otherwise.
+    """Write text as the hexadecimal digits of its bytes, which no setting can change.
 
     Args:
-        node: a number, which stays, as plain text does; or any text.
-        decoded: of digits, how the engine makes text of them.
+        node: a literal; numbers and plain text stay as they are.
+        decoded: the engine's conversion of digits to text.
     """
     if not node.is_string or _PLAIN.fullmatch(node.this):
         return node
@@ -58,9 +58,9 @@ def in_digits(node: exp.Literal, decoded: Callable[[str], Tree]) -> Tree:
 
 @lru_cache(_REMEMBERED)
 def words_before_brackets(text: str, dialect: str) -> frozenset[str]:
-    """Return all that a statement can call, in lower case: each bare word before a bracket.
+    """Return all possible calls of a statement in lower case: each bare word before a bracket.
 
-    Some of them are no calls, as IN is none.
+    Some of them are not calls, such as IN.
     """
     tokens = tokenize(text, dialect)
     return frozenset(

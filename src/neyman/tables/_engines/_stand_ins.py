@@ -1,4 +1,4 @@
-"""Functions of the user's that could run in the place of an engine's own."""
+"""User functions that could run in place of an engine's own."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,14 +10,14 @@ _MOST = 5
 
 
 def refuse_stand_ins(engine: str, look: Callable[[], Sequence[str]]) -> None:
-    """Refuse what `look` finds: clamps and limits hold for the engine's own functions alone.
+    """Refuse the functions of `look`: clamps and limits hold for the engine's own functions only.
 
     Args:
-        engine: as its makers call it.
-        look: names the functions.
+        engine: the name of the engine.
+        look: a function that returns the names.
 
     Raises:
-        InvalidTable: naming the first of them.
+        InvalidTable: with the first of the names.
     """
     found = look()
     if found:

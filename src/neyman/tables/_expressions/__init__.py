@@ -1,1 +1,1 @@
-"""Row expressions: what a query may compute of a row, and nothing else."""
+"""Row expressions: the only computations on a row that a query can have."""

@@ -1,6 +1,6 @@
-"""The trees of operations on dates and timestamps, each total and alike on all engines.
+"""The trees of operations on dates and timestamps, each total and equal on all engines.
 
-A timestamp is an integer (`neyman.tables._instant`), so that its parts are quotients and rests.
+A timestamp is an integer (`neyman.tables._instant`), so its parts are quotients and remainders.
 """
 
 import re
@@ -47,7 +47,7 @@ _SIZES: Mapping[str, int] = {
 
 
 def iso_value(text: str) -> date | None:
-    """Return the date, or the timestamp in UTC without a zone, that a text in ISO 8601 is."""
+    """Return the date or the timestamp in UTC of an ISO 8601 text; None if it is neither."""
     if not _ISO.fullmatch(text):
         return None
     try:
@@ -60,7 +60,7 @@ def iso_value(text: str) -> date | None:
 
 
 def offset_of(text: object) -> int | None:
-    """Return the microseconds of a fixed offset such as +09:00; None where it is none."""
+    """Return the microseconds of a fixed offset such as +09:00; None if it is not one."""
     found = _OFFSET.fullmatch(text) if isinstance(text, str) else None
     if found is None or int(found[2]) > 14 or int(found[3]) > 59:
         return None
@@ -69,7 +69,7 @@ def offset_of(text: object) -> int | None:
 
 
 def as_time(day: Term) -> Term:
-    """Read a date as the timestamp at which it begins."""
+    """Return the timestamp at which a date begins."""
     return Term(instant.midnight(day.tree))
 
 
@@ -90,7 +90,7 @@ def part_of_day(unit: str) -> Write:
 
 
 def clock(period: str, unit: str) -> Write:
-    """Write how many whole units of the period have gone by."""
+    """Write the number of whole units since the period began."""
 
     def write(_: Type, terms: Sequence[Term]) -> Term:
         rest = exp.Mod(this=terms[0](), expression=sql.wide(_SIZES[period]))
@@ -100,7 +100,7 @@ def clock(period: str, unit: str) -> Write:
 
 
 def since(unit: str) -> Write:
-    """Write how many units lie between: of dates whole days, of timestamps with a fraction."""
+    """Write the number of units between: whole days for dates, fractions for timestamps."""
     size = _SIZES[unit]
 
     def write(t: Type, terms: Sequence[Term]) -> Term:
@@ -122,12 +122,12 @@ def _number(value: float) -> Term:
 
 
 def difference(t: Type, terms: Sequence[Term]) -> Term:
-    """Numbers, or the days between dates or timestamps."""
+    """Write the difference of numbers, or the days between dates or timestamps."""
     return trees.difference(t, terms) if t is Type.NUMBER else since("day")(t, terms)
 
 
 def weekday(t: Type, terms: Sequence[Term]) -> Term:
-    """The first day of year 1 was a Monday."""
+    """Write the day of the week; the first day of year 1 was a Monday."""
     day = _as_day(t, terms[0])
     first = Term(sql.cast(sql.text(instant.FIRST), "DATE"))
     rest = trees.remainder(t, [since("day")(Type.DAY, [day, first]), _number(7.0)])
@@ -135,13 +135,13 @@ def weekday(t: Type, terms: Sequence[Term]) -> Term:
 
 
 def moved(_: Type, terms: Sequence[Term]) -> Term:
-    """Add a fixed offset; what leaves the years 1 to 9999 is NULL."""
+    """Add a fixed offset; results outside the years 1 to 9999 are NULL."""
     offset = offset_of(terms[1].value) or 0
     return Term(instant.inside(exp.Add(this=terms[0](), expression=sql.wide(offset))))
 
 
 def truncated(t: Type, terms: Sequence[Term]) -> Term:
-    """The first day of the year, quarter, month or week."""
+    """Write the first day of the year, quarter, month or week."""
     return Term(UNITS[str(terms[1].value)](_as_day(t, terms[0])))
 
 

@@ -1,4 +1,4 @@
-"""Expressions over a row: what a condition or a new column is made of."""
+"""Expressions over a row, for conditions and new columns."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -19,22 +19,22 @@ Given: TypeAlias = "Expression | float | Decimal | Fraction | str | date | None"
 
 
 class Expression(ABC):
-    """A value of each row, made of its columns: immutable, and known by its record.
+    """A value of each row, computed from its columns; immutable, and equal by its record.
 
     Types are checked against a table's schema before anything runs. Every operation is defined for
-    all values, so no row can make an engine fail, and all engines give the same bits:
+    all values, so no row can cause an error, and all engines give equal bits:
 
     * numbers are doubles; NaN is NULL; a column's values beyond 2^200 (1.6e60) count as +-2^200,
-      and those nearer to zero than 2^-200 as 0;
-    * a / 0, a // 0 and a % 0 are NULL, and NULL makes NULL of all but `coalesce`, `is_null`,
-      `when`, and `&` and `|` where the other side decides;
-    * a // b = floor(a / b) and a % b = a - (a // b) b, of the rounded quotient;
-    * text is compared by its bytes in UTF-8;
-    * dates and timestamps outside the years 1 to 9999 are NULL; timestamps are read in UTC, to the
-      microsecond below;
-    * a - b of dates or timestamps is in days, with a fraction where one is a timestamp.
+      and values below 2^-200 in magnitude as 0;
+    * a / 0, a // 0 and a % 0 are NULL; an operation with NULL is NULL, except `coalesce`,
+      `is_null`, `when`, and `&` and `|` if the other side decides;
+    * a // b = floor(a / b) and a % b = a - (a // b) b, with the rounded quotient;
+    * text is compared by its UTF-8 bytes;
+    * dates and timestamps outside the years 1 to 9999 are NULL; timestamps are in UTC, rounded down
+      to the microsecond;
+    * a - b of dates or timestamps is in days, with a fraction if one is a timestamp.
 
-    `==` makes an expression; two of them are the same if their `form()` is.
+    `==` gives an expression; two expressions are equal if their `form()` is.
 
     >>> from neyman.tables import col
     >>> col("delay").clip(0, 60) / 60 > 0.25
@@ -46,21 +46,21 @@ class Expression(ABC):
 
     @abstractmethod
     def form(self) -> Form:
-        """Return it as nested lists, for JSON and TOML: `read_expression` reads them."""
+        """Return nested lists, for JSON and TOML; `read_expression` reads them."""
 
     @property
     @abstractmethod
     def parts(self) -> int:
-        """Columns, literals and operations that it is made of."""
+        """The number of its columns, literals and operations."""
 
     @property
     @abstractmethod
     def depth(self) -> int:
-        """Longest chain of operations."""
+        """The length of the longest chain of operations."""
 
     @abstractmethod
     def types(self, schema: Schema) -> frozenset[Type]:
-        """Return what it can be, its operations checked.
+        """Return its possible types, with its operations checked.
 
         Raises:
             UnknownColumn: if there is no such column.
@@ -69,10 +69,10 @@ class Expression(ABC):
 
     @abstractmethod
     def term(self, schema: Schema, wanted: Type) -> Term:
-        """Return its tree, as one of `types`."""
+        """Return its tree as one of `types`."""
 
     def __bool__(self) -> bool:
-        """Refuse: `and`, `or`, `not`, `in` and a < b < c ask for a truth that rows have."""
+        """Refuse, because `and`, `or`, `not`, `in` and a < b < c need one truth value."""
         raise InvalidParameter(
             f"{self!r} has no single truth value, because it differs from row to row. Write &, |, "
             "~ with brackets around comparisons in place of and, or, not; .between(a, b) in place "
@@ -179,19 +179,19 @@ class Expression(ABC):
         return _call("in", self, *_listed(values, "is_in"))
 
     def is_null(self) -> "Expression":
-        """Whether it is NULL, as NaN is."""
+        """Whether it is NULL; NaN is NULL too."""
         return _call("is_null", self)
 
     def coalesce(self, *others: Given) -> "Expression":
-        """The first that is not NULL."""
+        """The first value that is not NULL."""
         return _call("coalesce", self, *others)
 
     def cut(self, edges: Iterable[Given], labels: Iterable[str] | None = None) -> "Expression":
         """The number of the bin from 0, or its label: [e0, e1), ..., the last one closed.
 
         Args:
-            edges: increasing numbers or dates; outside of them it is NULL.
-            labels: one text a bin.
+            edges: increasing numbers or dates; values outside are NULL.
+            labels: one text for each bin.
         """
         ends = _listed(edges, "cut")
         if labels is None:
@@ -217,7 +217,7 @@ class Expression(ABC):
         return _call("day", self)
 
     def week(self) -> "Expression":
-        """The week of the year by ISO 8601, 1 to 53: the first one holds the first Thursday."""
+        """The week of the year by ISO 8601, 1 to 53; the first week has the first Thursday."""
         return _call("week", self)
 
     def weekday(self) -> "Expression":
@@ -229,7 +229,7 @@ class Expression(ABC):
         return _call("date_of", self)
 
     def truncate(self, unit: str) -> "Expression":
-        """The first day of a date's "year", "quarter", "month" or "week"; its own of "day"."""
+        """The first day of a date's "year", "quarter", "month" or "week"; for "day" the date."""
         return _call("truncate", self, unit)
 
     def hour(self) -> "Expression":
@@ -245,35 +245,35 @@ class Expression(ABC):
         return _call("second", self)
 
     def days_since(self, other: Given) -> "Expression":
-        """Days from another date to this one; with a fraction where one is a timestamp."""
+        """The days from another date to this one, with a fraction if one is a timestamp."""
         return _call("days_since", self, other)
 
     def hours_since(self, other: Given) -> "Expression":
-        """Hours from another date or timestamp to this one, with their fraction."""
+        """The hours from another date or timestamp to this one, with a fraction."""
         return _call("hours_since", self, other)
 
     def minutes_since(self, other: Given) -> "Expression":
-        """Minutes from another date or timestamp to this one, with their fraction."""
+        """The minutes from another date or timestamp to this one, with a fraction."""
         return _call("minutes_since", self, other)
 
     def seconds_since(self, other: Given) -> "Expression":
-        """Seconds from another date or timestamp to this one, with their fraction."""
+        """The seconds from another date or timestamp to this one, with a fraction."""
         return _call("seconds_since", self, other)
 
     def at_offset(self, offset: str) -> "Expression":
-        """The local time where clocks are "+09:00" ahead of UTC, or another fixed offset."""
+        """The local time at a fixed offset from UTC, such as "+09:00"."""
         return _call("at_offset", self, offset)
 
     def to_date(self, format: str) -> "Expression":  # noqa: A002
-        """The date that a text is by a format such as "%d.%m.%Y"; NULL where it is none."""
+        """The date of a text by a format such as "%d.%m.%Y"; NULL for other text."""
         return _call("to_date", self, format)
 
     def to_timestamp(self, format: str) -> "Expression":  # noqa: A002
-        """The timestamp that a text is by a format such as "%Y-%m-%d %H:%M"; NULL else."""
+        """The timestamp of a text by a format such as "%Y-%m-%d %H:%M"; NULL for other text."""
         return _call("to_timestamp", self, format)
 
     def lower(self) -> "Expression":
-        """The text with A to Z in lower case; other letters stay, for engines differ in them."""
+        """The text with A to Z in lower case; other letters stay, because engines differ there."""
         return _call("lower", self)
 
     def length(self) -> "Expression":
@@ -285,15 +285,15 @@ class Expression(ABC):
         return _call("starts_with", self, start)
 
     def prefix(self, length: int) -> "Expression":
-        """The first code points of a text, at most 1000."""
+        """The first `length` code points of a text, at most 1000."""
         return _call("prefix", self, length)
 
     def as_number(self) -> "Expression":
-        """True as 1 and false as 0; a field of a CSV file as a number, NULL where it is none."""
+        """True as 1 and false as 0; a field of a CSV file as a number, NULL if it is not one."""
         return _call("as_number", self)
 
     def as_text(self) -> "Expression":
-        """A field of a CSV file as the text that it is."""
+        """A field of a CSV file as text."""
         return _call("as_text", self)
 
 

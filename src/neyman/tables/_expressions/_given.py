@@ -1,4 +1,4 @@
-"""What a caller writes into an expression: text, and values of literals."""
+"""Arguments of expressions: text, and values of literals."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -15,7 +15,7 @@ __all__ = ["check_text", "value_of"]
 
 
 def check_text(text: object, what: str) -> None:
-    """Refuse what no engine can hold."""
+    """Refuse text that some engine cannot store."""
     if type(text) is not str or "\0" in text or text != text.encode("utf-8", "replace").decode():
         raise InvalidParameter(
             f"{what} must be text without NUL and without half surrogates; got {text!r}"
@@ -47,7 +47,7 @@ def value_of(given: object) -> Value:
 
 
 def _in_utc(given: datetime) -> datetime:
-    """Return a timestamp without a zone; pandas has one of its own class, with nanoseconds."""
+    """Return a timestamp without a zone; pandas has its own class, with nanoseconds."""
     plain = datetime(
         given.year,
         given.month,

@@ -1,4 +1,4 @@
-"""What an expression becomes in a table: a condition, or a column."""
+"""Conditions and columns made of expressions."""
 
 from neyman.errors import InvalidTable
 from neyman.tables import _kind as kind
@@ -15,11 +15,11 @@ __all__ = ["given_expression", "made_column", "made_condition"]
 
 
 def given_expression(given: object, what: str) -> Expression:
-    """Return an expression as it is, or read it from text.
+    """Return an expression unchanged, or the expression of a text.
 
     Raises:
         InvalidTable: if it is neither.
-        InvalidParameter: if the text is none.
+        InvalidParameter: if the text is not an expression.
     """
     if isinstance(given, str):
         return expression_of_text(given)
@@ -32,11 +32,11 @@ def given_expression(given: object, what: str) -> Expression:
 
 
 def made_condition(condition: object, schema: Schema) -> Tree:
-    """Return the tree of what is true or false.
+    """Return the tree of a condition.
 
     Raises:
-        UnknownColumn: if it is about a column that is not there.
-        InvalidTable: if it is no condition, or a type does not fit.
+        UnknownColumn: if there is no such column.
+        InvalidTable: if it is not a condition, or a type does not fit.
     """
     expression = given_expression(condition, "a condition")
     types = expression.types(schema)
@@ -49,10 +49,10 @@ def made_condition(condition: object, schema: Schema) -> Tree:
 
 
 def made_column(name: object, given: object, schema: Schema) -> Column:
-    """Return a column that is made of others.
+    """Return a column made of other columns.
 
     Raises:
-        UnknownColumn: if it is made of a column that is not there.
+        UnknownColumn: if there is no such column.
         InvalidTable: if a type does not fit.
     """
     check_text(name, "a column's name")

@@ -1,9 +1,9 @@
-"""What expressions are made of: a fixed list of operations, each total and alike on all engines.
+"""The fixed list of operations of expressions, each total and equal on all engines.
 
 Numbers are doubles and never NaN: a column's NaN is NULL, and its values beyond 2^200 and below
-2^-200 are read as +-2^200 and 0 (`_expression_values`). From there types alone bound how far any
-result can get (`_expression_types.Range`), so nothing overflows, nothing is rounded to zero, no
-infinity and no NaN comes up. What is left of partial operations is the quotient by zero: NULL.
+2^-200 count as +-2^200 and 0 (`_values`). Then types alone bound every result (`_types.Range`), so
+there is no overflow, no underflow, no infinity and no NaN. The only partial operation left is the
+quotient by zero, which is NULL.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,17 +40,17 @@ class Operation:
     """One entry of the list.
 
     Attributes:
-        name: in the record.
-        takes: types of its arguments, by their number; None for one type T that they share.
-        gives: its type; None for T.
-        write: its tree, of T and of the arguments' terms.
-        shown: its text, of the arguments' texts.
-        least: fewest arguments.
-        most: most of them.
-        among: what T may be.
-        literal: from which argument on they must be literals.
-        wrong: what is wrong with the values of those, in words; empty if nothing is.
-        odd: whether the number of arguments is.
+        name: its name in the record.
+        takes: the types of its arguments, by their number; None for a common type T.
+        gives: the type of its result; None for T.
+        write: a function from T and the arguments' terms to its tree.
+        shown: a function from the arguments' texts to its text.
+        least: the smallest number of arguments.
+        most: the largest number of arguments.
+        among: the possible types T.
+        literal: the first argument from which all must be literals.
+        wrong: a function that describes a fault in their values; empty if there is none.
+        odd: whether the number of arguments must be odd.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Operation:
 
 
 def _each(*types: Type | None) -> Callable[[int], Sequence[Type | None]]:
-    """The last one over and over."""
+    """Return types by number of arguments, where the last one repeats."""
     return lambda n: [*types[:n], *[types[-1]] * (n - len(types))]
 
 

@@ -1,4 +1,4 @@
-"""What expressions are: columns, literals, and operations of the list on others."""
+"""The kinds of expressions: columns, literals, and operations on others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Named(Expression):
     name: str
 
     def __post_init__(self) -> None:
-        """Refuse what is no name."""
+        """Check the name."""
         check_text(self.name, "a column's name")
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ class Named(Expression):
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Literal(Expression):
-    """A value that is the same for all rows; None is NULL, of any type."""
+    """A value that is equal for all rows; None is NULL, of any type."""
 
     value: Value
 
@@ -135,10 +135,10 @@ class Call(Expression):
     depth: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __init__(self, name: str, arguments: Sequence[Expression]) -> None:
-        """Check number, literals and size; types wait for a schema.
+        """Check number, literals and size; types need a schema.
 
         Raises:
-            InvalidParameter: if one does not fit.
+            InvalidParameter: if one of these is wrong.
         """
         operation, n = OPERATIONS[name], len(arguments)
         if not operation.least <= n <= operation.most:
@@ -170,7 +170,7 @@ class Call(Expression):
 
     @property
     def operation(self) -> Operation:
-        """The list's entry."""
+        """Its operation in the list."""
         return OPERATIONS[self.name]
 
     def __repr__(self) -> str:
@@ -220,7 +220,7 @@ class Call(Expression):
         return term
 
     def _shared(self, schema: Schema) -> frozenset[Type]:
-        """Return what T can be; one of any kind where no argument has it."""
+        """Return the possible types T; any type if no argument has it."""
         takes = self.operation.takes(len(self.arguments))
         shared = self.operation.among
         found: list[tuple[Expression, frozenset[Type]]] = []
@@ -247,7 +247,7 @@ class Call(Expression):
         return shared if found else frozenset({Type.NUMBER})
 
     def _read_alike(self, found: Sequence[tuple[Expression, frozenset[Type]]]) -> frozenset[Type]:
-        """Return the one type that all arguments can be read as: dates before timestamps."""
+        """Return the one type of all arguments after conversion: dates before timestamps."""
         shared = self.operation.among
         for part, types in found:
             shared = shared & (types | _read_too(part, types))
@@ -255,9 +255,10 @@ class Call(Expression):
 
 
 def _read_too(part: Expression, types: frozenset[Type]) -> frozenset[Type]:
-    """Return what else an argument can be read as where it would not fit otherwise.
+    """Return other possible types of an argument that would not fit otherwise.
 
-    A text literal in ISO 8601 is a date or a timestamp, and a date the timestamp where it begins.
+    A text literal in ISO 8601 can be a date or a timestamp, and a date the timestamp at which it
+    begins.
     """
     value = part.value if isinstance(part, Literal) else None
     written = iso_value(value) if isinstance(value, str) else None
@@ -278,7 +279,7 @@ def _read_as(part: Expression, schema: Schema, wanted: Type) -> Term:
 
 
 def _of_text(found: Sequence[tuple[Expression, frozenset[Type]]]) -> str:
-    """Say how text becomes a date, where an argument is text and not a literal."""
+    """Return how text becomes a date, if an argument is text and not a literal."""
     texts = any(Type.TEXT in types and not isinstance(part, Literal) for part, types in found)
     if not texts or any(types <= {Type.NUMBER, Type.TRUTH} for _, types in found):
         return ""
@@ -296,7 +297,7 @@ def _instead(types: frozenset[Type], wanted: Type) -> str:
 
 
 def expression_of(given: Given) -> Expression:
-    """Return an expression as it is, and a value as a literal."""
+    """Return an expression unchanged, and a value as a literal."""
     return given if isinstance(given, Expression) else Literal(value_of(given))
 
 
@@ -306,7 +307,7 @@ def called(name: str, *arguments: Given) -> Expression:
 
 
 def joined(name: str, *arguments: Given) -> Expression:
-    """Join a chain into one call, so that it is not deep."""
+    """Return one flat call for a chain, so that it is not deep."""
     parts: list[Expression] = []
     for given in map(expression_of, arguments):
         if isinstance(given, Call) and given.name == name:
@@ -317,7 +318,7 @@ def joined(name: str, *arguments: Given) -> Expression:
 
 
 def col(name: str) -> Expression:
-    """Return a column of each row, by its name.
+    """Return the column with a name, as an expression.
 
     >>> col("arr_delay") > 15
     (col('arr_delay') > 15)
@@ -326,5 +327,5 @@ def col(name: str) -> Expression:
 
 
 def lit(value: Given) -> Expression:
-    """Return a value that is the same for all rows; operators take such values as they are."""
+    """Return a literal, equal for all rows; operators also take plain values."""
     return expression_of(value)

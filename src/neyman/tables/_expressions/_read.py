@@ -1,4 +1,4 @@
-"""Expressions read back: from a record, from JSON, from a spec."""
+"""Expressions from a record, from JSON, from a spec."""
 
 import json
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ _MOST_DEEP = 64
 
 
 def read_expression(form: object) -> Expression:
-    """Read an expression from nested lists, as JSON and TOML have them.
+    """Return the expression of nested lists, as in JSON and TOML.
 
-    A list is an operation and its arguments: [">", ["col", "delay"], 15]. Numbers, text and
-    booleans stand for themselves, ["date", "2020-02-29"] for a date (or a date of TOML),
-    ["timestamp", "2020-02-29T12:00:00"] for a timestamp, ["null"] for NULL.
+    A list has an operation and its arguments: [">", ["col", "delay"], 15]. Numbers, text and
+    booleans are literals. ["date", "2020-02-29"] is a date (or write a date of TOML), ["timestamp",
+    "2020-02-29T12:00:00"] is a timestamp, and ["null"] is NULL.
 
     Raises:
-        InvalidParameter: if it is something else, or no such operation is known.
+        InvalidParameter: if it is something else, or an operation is unknown.
 
     >>> read_expression(["and", [">", ["col", "delay"], 15], ["in", ["col", "to"], "JFK", "LGA"]])
     ((col('delay') > 15) & col('to').is_in(['JFK', 'LGA']))
@@ -35,15 +35,15 @@ def read_expression(form: object) -> Expression:
 
 
 def expression_to_json(expression: Expression) -> str:
-    """Write it with the version of the rules that it was made by."""
+    """Return the JSON of an expression, with the version of its rules."""
     return json.dumps({"version": VERSION, "expression": expression.form()})
 
 
 def expression_from_json(text: str) -> Expression:
-    """Read what `expression_to_json` wrote.
+    """Return the expression that `expression_to_json` wrote.
 
     Raises:
-        InvalidParameter: if it is no JSON of an expression, or of another version.
+        InvalidParameter: if it is not JSON of an expression, or of another version.
     """
     try:
         found: object = json.loads(text)

@@ -1,4 +1,4 @@
-"""A value of an expression, as a tree with what is known of it."""
+"""The tree of an expression's value, with its known bounds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ class Term:
     Attributes:
         tree: its tree.
         range: bounds of a number.
-        value: of a literal.
-        raw: of a column of doubles, the tree that is NULL for NaN and clips nothing: enough for
-            comparisons with literals, and half the work.
+        value: the value of a literal.
+        raw: for a column of doubles, the tree that is NULL for NaN, without clipping; it is enough
+            for comparisons with literals, and half the work.
     """
 
     tree: Tree
@@ -33,7 +33,7 @@ class Term:
     raw: Tree | None = None
 
     def __call__(self) -> Tree:
-        """Return a copy that can stand as a part of any tree."""
+        """Return a copy of the tree that can be a part of any tree."""
         return sql.part(self.tree)
 
 

@@ -1,8 +1,7 @@
-"""Expressions as people write them: text -> the closed list of operations, and nothing else.
+"""Expressions from text, with the operations of the closed list only.
 
-sqlglot cuts the text and finds what belongs together. Each node that it finds is looked up here by
-its class, and each function by its name; what is not in these tables is refused, and no SQL is
-written of the text.
+sqlglot parses the text. Each node is looked up here by its class, and each function by its name.
+Everything that is not in these tables is refused, and the text never becomes SQL.
 """
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportIncompatibleVariableOverride=false
@@ -36,7 +35,7 @@ _EXAMPLE: Final = "such as \"age >= 18 and ward = 'north'\""
 
 
 class _Words(Dialect):
-    """SQL's operators and brackets; functions are names, whatever SQL means by them."""
+    """SQL's operators and brackets; all functions are plain names."""
 
     class Tokenizer(tokens.Tokenizer):
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
@@ -53,14 +52,14 @@ class _Words(Dialect):
 
 
 def expression_of_text(text: str) -> Expression:
-    """Read an expression from text, as "discharged - admitted" or "age >= 18 and ward = 'north'".
+    """Return the expression of a text such as "age >= 18 and ward = 'north'".
 
-    Names are columns, in double quotes where they have blanks; text stands in single quotes.
-    Operators are those of SQL, and functions have the names of the methods of `Expression`:
-    year(admitted) is col("admitted").year().
+    Names are columns, in double quotes if they have blanks. Text is in single quotes. Operators are
+    those of SQL, and functions have the names of the methods of `Expression`: year(admitted) is
+    col("admitted").year().
 
     Raises:
-        InvalidParameter: if it is something else; naming what is not known.
+        InvalidParameter: if it is something else, with the unknown part.
 
     >>> expression_of_text("year(admitted) = 2024 or ward in ('north', 'south')")
     ((col('admitted').year() == 2024) | col('ward').is_in(['north', 'south']))
@@ -102,7 +101,7 @@ _PLAIN: Final = frozenset({TokenType.NUMBER, TokenType.STRING, TokenType.VAR, To
 
 
 def _depth(cut: Sequence[Any]) -> int:
-    """Return more than the parser has to go down: brackets, and words with no value in between."""
+    """Return an upper bound on the parser's depth: brackets, and words without a value between."""
     depth, deepest, chain = 0, 0, 0
     for token in cut:
         kind = token.token_type
@@ -181,7 +180,7 @@ def _number(text: str) -> float:
 
 
 def _cast(node: exp.Cast) -> Expression:
-    """DATE '2020-02-29' and TIMESTAMP '2020-02-29 12:00' are literals; nothing else is cast."""
+    """Return the literal of DATE '2020-02-29' or TIMESTAMP '2020-02-29 12:00', the only casts."""
     value = node.this
     found = iso_value(str(value.this)) if isinstance(value, exp.Literal) else None
     if found is None or node.to.this not in _OF_TIME:
@@ -202,7 +201,7 @@ def _two(name: str) -> _Read:
 
 
 def _chain(kind: type[exp.Connector], name: str) -> _Read:
-    """A chain of one word is one call, however long."""
+    """Return a reader that makes one call of a chain, however long."""
 
     def links(node: Tree) -> Iterator[Tree]:
         waiting = [node]

@@ -1,4 +1,4 @@
-"""The trees that operations of expressions write, each total and alike on all engines."""
+"""The trees of operations, each total and equal on all engines."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -84,7 +84,7 @@ def remainder(t: Type, terms: Sequence[Term]) -> Term:
 
 
 def rounded(t: Type, terms: Sequence[Term]) -> Term:
-    """floor(x / grid + 1/2) grid, as bounds round."""
+    """Write floor(x / grid + 1/2) grid, as bounds round."""
     x, grid = terms
     half = Term(sql.double(0.5), Range.of(0.5))
     return product(t, [_floor(added(t, [quotient(t, [x, grid]), half])), grid])
@@ -127,7 +127,7 @@ def clipped(_: Type, terms: Sequence[Term]) -> Term:
 
 
 def _compared(t: Type, term: Term) -> Tree:
-    """Text is compared by its bytes in UTF-8, whatever the collation."""
+    """Write a comparable value: text is compared by its UTF-8 bytes under any collation."""
     return sql.encoded(term.tree.copy()) if t is _X else term()
 
 
@@ -141,7 +141,7 @@ _WITH_ZERO: Mapping[type[exp.Binary], tuple[type[exp.Binary], float]] = {
 
 
 def _unclipped(x: Term, literals: Sequence[Term]) -> Term:
-    """Return the value before clipping, where that compares alike with all of the literals."""
+    """Return the value before clipping, if all comparisons with the literals give the same."""
     values = [term.value for term in literals]
     alike = all(type(value) is float and SMALLEST < abs(value) < LARGEST for value in values)
     return Term(x.raw, x.range) if alike and x.raw is not None else x
@@ -224,7 +224,7 @@ def as_number(t: Type, terms: Sequence[Term]) -> Term:
 
 
 def _place(x: Term, cuts: Sequence[Term], results: Sequence[Term]) -> Tree:
-    """Return the result whose place is how many of the increasing cuts are at most x."""
+    """Return the result whose place is the number of increasing cuts that are at most x."""
     if not cuts:
         return results[0]()
     middle = len(cuts) // 2
@@ -236,7 +236,7 @@ def _place(x: Term, cuts: Sequence[Term], results: Sequence[Term]) -> Tree:
 
 
 def _cut(x: Term, edges: Sequence[Term], results: Sequence[Term]) -> Tree:
-    """[e0, e1), [e1, e2), ..., [em, en]; NULL outside."""
+    """Write the bin of [e0, e1), [e1, e2), ..., [em, en]; NULL outside."""
     inside = exp.Between(this=x(), low=edges[0](), high=edges[-1]())
     return _case([(inside, _place(x, edges[1:-1], results))], None)
 

@@ -1,4 +1,4 @@
-"""How columns and literals enter an expression: where what is partial is made total."""
+"""Columns and literals as terms of expressions, made total."""
 
 import math
 from datetime import date, datetime
@@ -37,7 +37,7 @@ def column_term(column: Column, wanted: Type) -> Term:
 
 
 def literal_term(value: Value, wanted: Type) -> Term:
-    """Return a literal of its own type, or NULL of the wanted one."""
+    """Return a literal with its own type, or NULL with the wanted one."""
     match value:
         case None:
             return Term(sql.cast(exp.null(), _NAMES[wanted]))
@@ -54,15 +54,15 @@ def literal_term(value: Value, wanted: Type) -> Term:
 
 
 def _known(number: Tree) -> Tree:
-    """Leave out NaN, which engines put above all numbers."""
+    """Write NULL for NaN, which engines order above all numbers."""
     below = exp.LTE(this=sql.part(number), expression=sql.double(math.inf))
     return exp.Case(ifs=[exp.If(this=below, true=number.copy())])
 
 
 def _inside(number: Tree) -> Tree:
-    """Clip a double's magnitude; NaN is NULL.
+    """Write a double with its magnitude clipped; NaN is NULL.
 
-    The common branch comes first, for others are looked at only where it is not true.
+    The most frequent branch comes first, because engines evaluate the others only if it is false.
     """
     size = exp.Abs(this=number)
     most, least = sql.double(LARGEST), sql.double(SMALLEST)
@@ -81,7 +81,7 @@ def _inside(number: Tree) -> Tree:
 
 
 def year_1_to_9999(value: Tree) -> Tree:
-    """Leave out dates that engines write or count differently, and infinite ones."""
+    """Write NULL for dates that engines write or count differently, and for infinite ones."""
     first, last = (
         sql.cast(sql.text(day.isoformat()), "DATE") for day in (date(1, 1, 1), date(9999, 12, 31))
     )

@@ -1,4 +1,4 @@
-"""A choice between values, branch by branch."""
+"""A choice between values by conditions."""
 
 from dataclasses import dataclass
 from typing import final
@@ -12,34 +12,34 @@ __all__ = ["Branches", "Condition", "when"]
 @final
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What `when` returns: a condition that waits for its value."""
+    """The result of `when`: a condition that needs its value."""
 
     before: tuple[Expression, ...]
     condition: Expression
 
     def then(self, value: Given) -> "Branches":
-        """Return the value's branch."""
+        """Return the branch with this value."""
         return Branches((*self.before, self.condition, expression_of(value)))
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Branches:
-    """What `then` returns: conditions with their values."""
+    """The result of `then`: conditions with their values."""
 
     so_far: tuple[Expression, ...]
 
     def when(self, condition: Given) -> Condition:
-        """Add a condition, for rows where those before are not true."""
+        """Add a condition for rows where the earlier ones are not true."""
         return Condition(self.so_far, expression_of(condition))
 
     def otherwise(self, value: Given) -> Expression:
-        """Return the expression, with the value of all other rows; None for NULL."""
+        """Return the expression, with this value for all other rows; None for NULL."""
         return called("when", *self.so_far, value)
 
 
 def when(condition: Given) -> Condition:
-    """Start a choice between values: the first condition that is true decides.
+    """Start a choice between values; the first true condition decides.
 
     >>> from neyman.tables import col
     >>> when(col("delay") > 15).then("late").otherwise("in time")

@@ -1,8 +1,7 @@
-"""Dates and timestamps written as text, read by a format of a closed list.
+"""Dates and timestamps in text, by a format of a closed list.
 
-A text is compared with the shapes that the format allows, and is NULL where it has none of them.
-Only
-digits are then made to numbers, so nothing can fail.
+A text is compared with the shapes that the format allows, and is NULL if it has none of them. Then
+only digits become numbers, so nothing can fail.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,7 +61,7 @@ def _day(x: Term, format_: str) -> Tree:
 
 
 def _digits(x: Term, format_: str, fields: Sequence[str]) -> Tree:
-    """Write the digits of fields, with "-" in between; NULL where the text has another shape."""
+    """Write the digits of fields with "-" between them; NULL if the text has another shape."""
     cases: list[Tree] = []
     for pattern, places in _shapes(format_):
         parts: list[Tree] = []
@@ -80,10 +79,10 @@ def _digits(x: Term, format_: str, fields: Sequence[str]) -> Tree:
 
 
 def _shapes(format_: str) -> Iterator[tuple[str, Mapping[str, tuple[int, int]]]]:
-    """Yield each shape of a format: its pattern, and places and sizes of its fields, from 1.
+    """Yield each shape of a format: its pattern, and positions and sizes of its fields, from 1.
 
-    Month and day have one digit or two where something stands around them; a fraction has one to
-    six, and what machines write has two.
+    Month and day have one digit or two if there are separators around them. They have two in
+    formats without separators and in formats of machines. A fraction has one to six digits.
     """
     machine = "%f" in format_ or format_.endswith("Z")
     short = (2,) if machine or "%Y%m%d" in format_ else (2, 1)

@@ -1,12 +1,12 @@
 """The owners of each row, through foreign keys.
 
-owner   the distinct (key, unit) of the table that is pointed to, and of those that it points to
+owner   the distinct (key, unit) of the next table, and of the tables that it points to
 
 A row of the view is joined with the owners of its key, once for each. Locality: whether (key, unit)
-is among the owners depends on paths that end in a row that names this unit. Removing another unit
-removes rows that name it, and rows that lead to no one else; no path of this unit has such a row,
-so its pairs stay, and no pair comes up. Hence the rows of a unit in the view are the same whoever
-else is there (docs/theory/contributions.md).
+is an owner depends on paths that end in a row that names this unit. Removing another unit removes
+the rows that name it, and the rows that lead to no other unit. No path of this unit has such a row,
+so its pairs stay, and no pair is added. Hence the rows of a unit in the view do not depend on other
+units (docs/theory/contributions.md).
 """
 
 from collections.abc import Sequence
@@ -31,12 +31,12 @@ _OWNER = "neyman_owner"
 
 
 def owned(engine: Engine, view: View, key: ForeignKey) -> tuple[Engine, View]:
-    """Return the rows with their owners, in a column called as the last table calls it.
+    """Return the rows with their owners, in a column with the name of the last table's column.
 
     Raises:
-        InvalidTable: if the tables cannot be read together, columns do not match, the table has a
-            column of the owner's name itself, or the last table is passed on the way to it.
-        UnknownColumn: if a table lacks a column.
+        InvalidTable: if the tables cannot be read together, columns do not match, the table itself
+            has a column with that name, or the path passes the last table before its end.
+        UnknownColumn: if a table does not have a column.
     """
     engine, schema, relation = _opened(engine, key)
     query = exp.Select().from_(relation)
@@ -73,9 +73,9 @@ def owned(engine: Engine, view: View, key: ForeignKey) -> tuple[Engine, View]:
 
 
 def _refuse_named_on_the_way(engine: Engine, passed: Sequence[Sequence[str]]) -> None:
-    """Refuse a chain that comes through the table that names units at its end.
+    """Refuse a chain that passes its last table, which names the units, before its end.
 
-    A row of it is then of two units: of the one that it names, and of the one it points on to.
+    A row of it would belong to two units: the one that it names and the one that it points to.
     """
     *before, last = passed
     places = range(engine.tables - len(passed), engine.tables - 1)
@@ -90,7 +90,7 @@ def _refuse_named_on_the_way(engine: Engine, passed: Sequence[Sequence[str]]) ->
 
 
 def _opened(engine: Engine, key: ForeignKey) -> tuple[Engine, Schema, Tree]:
-    """Return what reads the table that is pointed to as well, its columns, and it in a FROM."""
+    """Return an engine that also reads the next table, the columns of it, and its relation."""
     other = engine_of(key.to, key.name)
     alias = called(engine.tables)
     engine, relation = engine.beside(other)

@@ -1,8 +1,8 @@
-"""Two private tables that name the same units, row by row of one unit.
+"""A join of two private tables that name the same units.
 
-A joined row is a pair of rows of one unit: the join is on equality of the unit's name. So the pairs
-of a unit depend on its rows in both tables alone, and removing another unit from both takes none of
-them away and adds none. Rows multiply within a unit only, and are bounded after the join.
+A joined row is a pair of rows of one unit, because the join requires equal unit names. So the pairs
+of a unit depend only on its rows in both tables, and removing another unit from both does not
+change them. Rows multiply within a unit only, and are bounded after the join.
 """
 
 from dataclasses import replace
@@ -32,16 +32,16 @@ def joined(
     how: How,
     name: str | None,
 ) -> tuple[Engine, View, tuple[str, ...]]:
-    """Return rows joined with those of another private table of the same units.
+    """Return the rows joined with those of another private table of the same units.
 
     Returns:
-        What reads both, the joined rows, and the names of the new columns.
+        The engine of both, the joined rows, and the names of the new columns.
 
     Raises:
-        InvalidTable: if each row is a unit, if the join is not on the unit, if a table that is
-            read already names units by another column, if the tables cannot be read together,
-            columns do not match, or two are called alike.
-        UnknownColumn: if a table lacks a column.
+        InvalidTable: if each row is a unit, the join is not on the unit, an earlier table names
+            units by another column, the tables cannot be read together, columns do not match, or
+            two columns have the same name.
+        UnknownColumn: if a table does not have a column.
     """
     refuse_no_how(how)
     pairs = pairs_of(on)
@@ -82,9 +82,9 @@ def joined(
 
 
 def _refuse_other_names(engine: Engine, view: View, unit: Unit, other: Engine, naming: str) -> None:
-    """Refuse a table that was read before and whose rows name units by another column there.
+    """Refuse a table that an earlier join reads with another column as the unit.
 
-    A row of it is then of two units: that of one is not removed without the other's.
+    A row of it would belong to two units, and could not be removed with one of them only.
     """
     own = unit.entity if unit.through is None else None
     names = (own, *(name for part in view.joins for name in part.names))

@@ -1,8 +1,8 @@
-"""A public table, one row a key, written into the statement as keys are.
+"""A join with a public table, one row per key, written into the statement as keys are.
 
-It is public, so it is read at once: for duplicates and types, and for a digest of it in the
-question's record. As a part of the text it goes to any engine. A row meets one row of it at most,
-so a unit has no more rows than before.
+It is public, so it is read at once: for duplicates, types, and a digest in the question's record.
+As part of the text it goes to any engine. A row matches at most one of its rows, so a unit has no
+more rows than before.
 """
 
 import hashlib
@@ -35,15 +35,15 @@ _MOST = 10**6
 def looked_up(
     view: View, table: object, *, on: On, columns: Taken, how: How
 ) -> tuple[View, tuple[str, ...]]:
-    """Return rows joined with the one row of a public table that has their key, if any.
+    """Return the rows joined with the row of a public table that has their key, if any.
 
     Returns:
         The joined rows, and the names of the new columns.
 
     Raises:
-        InvalidTable: if the public table cannot be read, has two rows of one key or more than 10^6,
-            columns do not match, or two are called alike.
-        UnknownColumn: if a table lacks a column.
+        InvalidTable: if the public table cannot be read, has two rows with one key or more than
+            10^6 rows, columns do not match, or two columns have the same name.
+        UnknownColumn: if a table does not have a column.
     """
     refuse_no_how(how)
     pairs = pairs_of(on)
@@ -86,7 +86,7 @@ def looked_up(
 
 
 def _keys(public: PublicTable, name: str, cells: list[Cell], column: Column) -> list[Cell]:
-    """Return the keys as the private column has them; what stands for NULL there is NULL."""
+    """Return the keys in the type of the private column; keys that are NULL there become NULL."""
     fitting = cells if str in column.kind.keys else public.numbers(cells, name)
     if int in column.kind.keys:
         # Codes such as 1.0; what is not whole matches nothing.
@@ -107,10 +107,10 @@ def _alike(cells: list[Cell]) -> list[Cell]:
 def _sorted(
     cells: Sequence[Sequence[Cell]], pairs: Sequence[tuple[str, str]]
 ) -> list[tuple[Cell, ...]]:
-    """Return the columns, row by row in the order of the keys; rows without a key are left out.
+    """Return the columns, row by row in the order of the keys, without rows that have no key.
 
     Raises:
-        InvalidTable: if there are no rows, too many, or two of one key.
+        InvalidTable: if there are no rows, too many, or two with one key.
     """
     width = len(pairs)
     rows = [row for row in zip(*cells, strict=True) if None not in row[:width]]
@@ -180,9 +180,9 @@ class _List:
     """A column as one literal.
 
     Attributes:
-        name: of the column in the statement.
-        cells: row by row.
-        parse: from a cell's text to its value.
+        name: name of the column in the statement.
+        cells: the cells, row by row.
+        parse: the map from a cell's text to its value.
     """
 
     name: str
@@ -190,7 +190,7 @@ class _List:
     parse: Cast
 
     def rows(self) -> exp.Select:
-        """Return places and values; NULL has none."""
+        """Return places and values, without NULL."""
         texts = [None if cell is None else _text(cell) for cell in self.cells]
         return places_of(texts, self.parse)
 

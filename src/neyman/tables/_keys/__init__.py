@@ -1,1 +1,1 @@
-"""Keys: the groups that an answer has, declared or to be found."""
+"""Keys: the groups of an answer, declared or undeclared."""

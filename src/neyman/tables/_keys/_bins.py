@@ -1,4 +1,4 @@
-"""Public cut points: a number or a date is in the one bin that it falls into."""
+"""Bins between public cut points, for numbers and dates."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _WHOLE = 2**53
 
 
 class Bin(NamedTuple):
-    """One bin: `lower` is in it; `upper` is not, save in the last one."""
+    """One bin: `lower` is in it; `upper` is not, except in the last bin."""
 
     lower: Edge
     upper: Edge
@@ -42,15 +42,15 @@ class Bin(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Bins(Domain):
-    """Bins between public cut points: [e0, e1), [e1, e2), ..., and the last one closed, [em, en].
+    """Bins between public cut points: [e0, e1), [e1, e2), ..., and the closed last one [em, en].
 
-    A number is compared as a double with the doubles nearest to the edges, a date with dates.
-    NULL and NaN are in no bin. Choose the edges without looking at the data.
+    Numbers are compared as doubles with the doubles nearest to the edges, dates with dates. NULL
+    and NaN are in no bin. Choose the edges without looking at the data.
 
     Attributes:
-        edges: increasing; doubles, whole numbers where all of them are, or dates.
-        outside: "drop" leaves out rows below the first edge and above the last, "clip" counts
-            them in the nearest bin.
+        edges: increasing cut points: doubles, integers if all are whole, or dates.
+        outside: "drop" leaves out rows below the first and above the last edge; "clip" counts them
+            in the nearest bin.
 
     >>> Bins([-60, 0, 15, 60, 180], outside="drop")
     Bins([-60, 0, 15, 60, 180], outside='drop')
@@ -62,13 +62,13 @@ class Bins(Domain):
     outside: Outside
 
     def __init__(self, edges: Iterable[object], *, outside: Outside) -> None:
-        """Take cut points; a float means the decimal that it prints as, rounded to a double.
+        """Take cut points; a float counts as the decimal that it prints as, rounded to a double.
 
         Raises:
-            InvalidTable: if there are not 2 to 4097 of them, if they do not increase, mix numbers
-                and dates, or lie beyond 1e250 or nearer to 0 than 1e-250, or if `outside` is
-                neither "drop" nor "clip".
-            InvalidParameter: if one is no finite number.
+            InvalidTable: if there are not 2 to 4097 of them, they do not increase, mix numbers and
+                dates, or are beyond 1e250 or nearer to 0 than 1e-250, or if `outside` is not "drop"
+                or "clip".
+            InvalidParameter: if one is not finite.
         """
         check_type("edges", edges, Iterable, "a list of cut points such as [0, 15, 60]")
         listed = list(edges)
@@ -86,11 +86,11 @@ class Bins(Domain):
 
     @classmethod
     def uniform(cls, lower: Real, upper: Real, number: int, *, outside: Outside) -> "Bins":
-        """Return bins of one width: edges lower + i (upper - lower) / number, rounded to doubles.
+        """Return bins of equal width: edges lower + i (upper - lower) / number, rounded to doubles.
 
         Raises:
-            InvalidTable: if they are too many, or do not increase.
-            InvalidParameter: if an end is no finite number or `number` no positive integer.
+            InvalidTable: if there are too many, or they do not increase.
+            InvalidParameter: if an end is not finite, or `number` is not a positive integer.
         """
         number = whole("number", number, 1, _MOST)
         first, last = exact(lower, "lower"), exact(upper, "upper")

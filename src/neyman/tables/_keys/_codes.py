@@ -1,4 +1,4 @@
-"""Combinations of places as single integers, the last column running fastest."""
+"""Combinations of places as single integers, with the last column fastest."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _INT64 = 2**63
 def coded(
     columns: Sequence[str], domains: Sequence[Domain], places: Sequence[IntArray]
 ) -> IntArray:
-    """Return the place of each among all combinations.
+    """Return the place of each combination among all.
 
     Raises:
         InvalidTable: if there are 2^62 combinations or more.
@@ -30,7 +30,7 @@ def coded(
 
 
 def decoded(domains: Sequence[Domain], codes: IntArray) -> tuple[IntArray, ...]:
-    """Return the places again, one array a column."""
+    """Return the places of codes, one array for each column."""
     found: list[IntArray] = []
     for domain in reversed(domains):
         codes, place = np.divmod(codes, len(domain))
@@ -39,7 +39,7 @@ def decoded(domains: Sequence[Domain], codes: IntArray) -> tuple[IntArray, ...]:
 
 
 def refuse_many(columns: Sequence[str], domains: Sequence[Domain]) -> None:
-    """Refuse more combinations than integers of the engines can number."""
+    """Refuse more combinations than the engines' integers can number."""
     if math.prod(map(len, domains)) >= _INT64 // 2:
         raise InvalidTable(
             f"the keys of {', '.join(columns)} have 2^62 combinations or more; write fewer columns"

@@ -1,9 +1,9 @@
-"""The bin that a value falls into, in SQL: comparisons alone decide.
+"""The bin of a value in SQL, by comparisons only.
 
-Numbers are compared with the two edges of few bins each. Which ones, a row of a public list says
-for each cell of an even grid; the cell is computed, and may be the wrong neighbour by rounding, so
-the list has all bins that reach within a millionth of a cell. It errs by less: x - e0 and the
-quotient are rounded once each, and so is the width, on a grid of at most 2^14 cells.
+A number is compared with the edges of a few bins only. For each cell of a uniform grid, a public
+list has the bins. The computed cell can be the neighbour of the right one by rounding, so the list
+has all bins within a millionth of a cell. The rounding error is smaller: x - e0, the quotient and
+the width are rounded once each, on a grid of at most 2^14 cells.
 """
 
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ _DIGITS, _WIDTH = 6, 24
 def number_bin(
     query: exp.Select, value: Tree, edges: Sequence[float], clipped: bool, alias: str
 ) -> tuple[exp.Select, Tree]:
-    """Return the query without rows in no bin, and the number of a row's bin.
+    """Return the query without the rows outside all bins, and the number of a row's bin.
 
     Args:
-        query: over the source.
+        query: a query over the source.
         value: a double.
         edges: increasing doubles e0, ..., en.
         clipped: whether values outside are moved to the nearer end.
-        alias: of the list.
+        alias: the alias of the list.
     """
     inside = _inside(value, edges, clipped)
     cells = _CELLS * (len(edges) - 1)
@@ -53,7 +53,7 @@ def number_bin(
 def day_bin(
     query: exp.Select, value: Tree, edges: Sequence[date], clipped: bool
 ) -> tuple[exp.Select, Tree]:
-    """Return the query without rows in no bin, and the number of a row's bin, of dates."""
+    """Return the query without the dates outside all bins, and the number of a row's bin."""
     cuts = [sql.cast(sql.text(edge.isoformat()), "DATE") for edge in edges]
     if clipped:
         query = query.where(sql.known(value.copy()))
@@ -73,7 +73,7 @@ def _inside(value: Tree, edges: Sequence[float], clipped: bool) -> Tree:
 
 
 def _list(edges: Sequence[float], cells: int) -> exp.Select:
-    """Return the bins that reach into each cell, with their edges; the last one's just above."""
+    """Return the bins of each cell with their edges; that of the last bin is the next double."""
     ends = np.array(edges, np.float64)
     at = (ends - ends[0]) / ((ends[-1] - ends[0]) / cells)
     # The cell after the last holds the last edge.
@@ -99,13 +99,13 @@ def _list(edges: Sequence[float], cells: int) -> exp.Select:
 
 
 def _written(number: float) -> str:
-    """Write 17 digits, which tell doubles apart, in as many characters for each."""
+    """Return the 17 digits that identify a double, always with the same length."""
     mantissa, exponent = f"{abs(number):.16e}".split("e")
     return f"{'-' if number < 0 else '0'}{mantissa}e{int(exponent):+04d}"
 
 
 def _halved(value: Tree, cuts: Sequence[Tree], first: int) -> Tree:
-    """Return `first` and how many of the increasing cuts are at most the value."""
+    """Return `first` plus the number of increasing cuts that are at most the value."""
     if not cuts:
         return sql.integer(first)
     middle = len(cuts) // 2

@@ -1,4 +1,4 @@
-"""What a grouping column may be: places 0, 1, ... that a row is at, or at none of them."""
+"""The domain of a grouping column: the places 0, 1, ... of its rows."""
 
 from abc import ABC, abstractmethod
 
@@ -18,30 +18,30 @@ class Domain(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of places."""
 
     @property
     @abstractmethod
     def kind(self) -> str:
-        """Which domains it can be put together with; a word of the public record."""
+        """The kind in the public record; domains of one kind can be combined."""
 
     @property
     @abstractmethod
     def by_value(self) -> bool:
-        """Whether all rows of a place have one value."""
+        """Whether all rows of a place have the same value."""
 
     @property
     @abstractmethod
     def cells(self) -> tuple[object, ...]:
-        """What stands for each place in a row of `Keys`."""
+        """The cell of each place in a row of `Keys`."""
 
     @abstractmethod
     def texts(self) -> list[str]:
-        """Return the places as the public record writes them."""
+        """Return the places as text for the public record."""
 
     @abstractmethod
     def names(self, column: str) -> tuple[str, ...]:
-        """Return what the columns of an answer are called."""
+        """Return the names of the columns of an answer."""
 
     @abstractmethod
     def columns(self, column: str, places: IntArray) -> Columns:
@@ -49,36 +49,36 @@ class Domain(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
-        """Return what the public record says beside the texts, if anything, by its words."""
+        """Return the other fields of the public record, by name."""
 
     @abstractmethod
     def only(self, places: IntArray) -> "Domain":
-        """Return these places alone, in this order, where places can be left out at all."""
+        """Return these places only, in this order, if places can be left out."""
 
     @abstractmethod
     def joined(self, other: "Domain", column: str) -> "Domain":
-        """Return a domain that begins with these places and has those of another of its kind.
+        """Return a domain with these places first, then those of another domain of its kind.
 
         Raises:
-            InvalidTable: if there is none.
+            InvalidTable: if there is no such domain.
         """
 
     @abstractmethod
     def find(self, cell: object, column: str) -> int:
-        """Return the place of what stands for it.
+        """Return the place of a cell.
 
         Raises:
-            InvalidTable: if nothing here does.
+            InvalidTable: if no place has this cell.
         """
 
     @abstractmethod
     def told(self, query: exp.Select, column: Column, alias: str) -> tuple[exp.Select, Tree]:
-        """Return the query, and a value that tells the place of a row.
+        """Return the query, and a value that determines the place of a row.
 
         Args:
-            query: over the source; rows at no place may be left out.
-            column: of the source.
-            alias: of a table that may be joined.
+            query: a query over the source; rows at no place can be left out.
+            column: a column of the source.
+            alias: the alias of a table that may be joined.
 
         Raises:
             InvalidTable: if the column's type does not fit.
@@ -88,11 +88,11 @@ class Domain(ABC):
     def placed(
         self, query: exp.Select, value: Tree, column: Column, alias: str
     ) -> tuple[exp.Select, Tree]:
-        """Return the query without the values that are at no place, and the place of a value.
+        """Return the query without values at no place, and the place of a value.
 
         Args:
-            query: over rows, or over groups of rows that have one value.
-            value: that tells the place.
-            column: of the source, which the value was told of.
-            alias: of a table that may be joined.
+            query: a query over rows, or over groups of rows with equal values.
+            value: the value that determines the place.
+            column: the column of the source with this value.
+            alias: the alias of a table that may be joined.
         """

@@ -1,4 +1,4 @@
-"""Keys of the wrong kind, answered by what to write instead."""
+"""Checks of keys, with errors that say what to write."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -8,7 +8,7 @@ __all__ = ["parts_of", "refuse_names", "refuse_no_mapping", "refuse_repeats"]
 
 
 def refuse_no_mapping(domains: object) -> None:
-    """Refuse what names no columns."""
+    """Refuse an argument that does not map columns to keys."""
     if not isinstance(domains, Mapping):
         raise InvalidTable(
             f"a {type(domains).__name__} does not say which column its keys are of; "
@@ -17,7 +17,7 @@ def refuse_no_mapping(domains: object) -> None:
 
 
 def refuse_repeats(keys: Iterable[object], where: str) -> None:
-    """Refuse the first that stands there twice."""
+    """Refuse the first key that occurs twice."""
     seen: set[object] = set()
     for key in keys:
         if key in seen:
@@ -26,7 +26,7 @@ def refuse_repeats(keys: Iterable[object], where: str) -> None:
 
 
 def refuse_names(columns: Sequence[str]) -> None:
-    """Refuse columns that are none, no text, or named twice."""
+    """Refuse columns that are missing, not text, or named twice."""
     if isinstance(columns, str):
         raise InvalidTable(f"the columns are the text {columns!r}; write ({columns!r},)")
     if not columns:

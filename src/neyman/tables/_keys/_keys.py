@@ -1,4 +1,4 @@
-"""The groups of an answer, declared in public: never read off the data."""
+"""The declared groups of an answer; the data do not affect them."""
 
 import hashlib
 import json
@@ -36,26 +36,26 @@ _SHOWN = 1000
 @final
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Groups that an answer is given for: all of them, in this order, and no others.
+    """The groups of an answer: all of these, in this order, and no others.
 
-    `Keys({"carrier": ["AA", "UA"], "month": [1, 2]})` is every combination, the last column
-    running fastest; a column may be cut into `Bins`. `Keys.tuples` takes chosen combinations.
-    Rows of other groups are dropped before anything is bounded, and a declared group without
-    rows is zero before noise. None among the keys is the group of rows without a value, and
-    `other=True` one group of all other values (`Values` names both).
+    `Keys({"carrier": ["AA", "UA"], "month": [1, 2]})` has every combination, with the last column
+    fastest. A column can be cut into `Bins`. `Keys.tuples` takes chosen combinations. Rows of other
+    groups are dropped before contributions are limited. A declared group without rows is zero
+    before noise. The key None is the group of rows without a value, and `other=True` adds a group
+    of all other values (`Values` names both).
 
-        a * b       every row of a with every row of b, those of b running fastest
+        a * b       every row of a with every row of b, with those of b fastest
         a | b       the rows of a, then those of b that are not in a
         a & b       the rows of a that are in b
         a - b       the rows of a that are not in b
 
-    The last three are of the same columns in the same order (`project` brings them into it).
-    Keys are equal where columns, rows and their order are, however they were made.
+    The last three need the same columns in the same order (`project` reorders them). Keys are equal
+    if their columns, rows and order are equal.
 
     Attributes:
         columns: the grouping columns.
-        domains: the places of each.
-        chosen: codes of the chosen combinations, or None for all of them.
+        domains: the places of each column.
+        chosen: codes of the chosen combinations; None for all of them.
 
     >>> len(Keys({"carrier": ["AA", "UA"], "month": [1, 2, 3]}))
     6
@@ -77,12 +77,12 @@ class Keys:
         """Take every combination of the keys, or bins, of each column.
 
         Args:
-            domains: by column: keys, with None for rows without a value; `Values`; or `Bins`.
-            other: whether each column of keys has one more group, of the rows with any other value;
-                or what that is called.
+            domains: for each column, keys (None for rows without a value), `Values` or `Bins`.
+            other: whether each column of keys has one more group, for rows with any other value; or
+                the name of that group.
 
         Raises:
-            InvalidTable: if there is no key, a key repeats or is not whole, types mix, or
+            InvalidTable: if there is no key, a key repeats or is not whole, types are mixed, or
                 there are more than 10^6 combinations.
         """
         refuse_no_mapping(domains)
@@ -93,7 +93,7 @@ class Keys:
 
     @classmethod
     def tuples(cls, columns: Sequence[str], keys: Iterable[Sequence[object]]) -> "Keys":
-        """Take chosen combinations only, one tuple each, in the order of `columns`.
+        """Return chosen combinations only, one tuple each, in the order of `columns`.
 
         Raises:
             InvalidTable: as for all combinations, or if a tuple has another length.
@@ -119,21 +119,20 @@ class Keys:
 
     @classmethod
     def of_public(cls, source: object, *columns: str) -> "Keys":
-        """Read the distinct keys of a PUBLIC table, sorted; its rows are read at once, for free.
+        """Return the distinct keys of a PUBLIC table, sorted; it is read at once, without cost.
 
-        Whatever stands in these columns is told to everybody who sees an answer: name a table
-        that holds no private row, such as a list of airports. Rows with NULL in one of the
-        columns are left out.
+        Everybody who sees an answer sees these keys. So name a table without private rows, such as
+        a list of airports. Rows with NULL in one of the columns are left out.
 
         Args:
             source: a mapping of columns to lists, the path of a .parquet or .csv file, a frame of
                 pyarrow, pandas or Polars, or (connection, "table") of DuckDB.
-            columns: at least one; text, integers, booleans or dates.
+            columns: one or more columns of text, integers, booleans or dates.
 
         Raises:
-            InvalidTable: if the source or a column cannot be used, or there are more than 10^6
-                keys, or none.
-            UnknownColumn: if the table lacks a column.
+            InvalidTable: if the source or a column cannot be used, or there are no keys or more
+                than 10^6.
+            UnknownColumn: if the table does not have a column.
         """
         from neyman.tables._sources._public import PublicTable
 
@@ -142,7 +141,7 @@ class Keys:
 
     @classmethod
     def _of(cls, columns: tuple[str, ...], domains: tuple[Domain, ...], codes: IntArray) -> "Keys":
-        """Make keys of distinct codes, in the one way that equal keys are made."""
+        """Return keys of distinct codes, in their canonical form."""
         if len(codes) == 0:
             raise InvalidTable(
                 f"no keys of {', '.join(columns)} are left, and an answer has one group at least; "
@@ -183,7 +182,7 @@ class Keys:
 
     @property
     def by_value(self) -> tuple[str, ...]:
-        """The columns of which each group has one value, and not all of a bin or all others."""
+        """The columns where each group has one value, not all values of a bin or all others."""
         pairs = zip(self.columns, self.domains, strict=True)
         return tuple(name for name, domain in pairs if domain.by_value)
 
@@ -237,25 +236,26 @@ class Keys:
         return Keys._of(self.columns, domains, mine[np.isin(mine, theirs, invert=True)])
 
     def filter(self, predicate: Callable[[Mapping[str, object]], bool]) -> "Keys":
-        """Keep the rows for which `predicate({column: key, ...})` is true, in their order.
+        """Return the rows for which `predicate({column: key, ...})` is true, in their order.
 
-        A bin is given as a pair: `row["delay"].lower`, `row["delay"].upper`.
+        A bin is a pair: `row["delay"].lower`, `row["delay"].upper`.
 
         Raises:
-            InvalidTable: if none is left.
+            InvalidTable: if no row is left.
         """
         names = self.columns
         kept = [bool(predicate(dict(zip(names, row, strict=True)))) for row in self._cells()]
         return Keys._of(names, self.domains, self.codes[np.array(kept)])
 
     def project(self, *columns: str) -> "Keys":
-        """Return the distinct keys of some of the columns.
+        """Return the distinct keys of some columns.
 
-        Of every combination it is every combination of these columns, the last one running
-        fastest; of chosen ones, those there are, in the order of first appearance.
+        If the keys have every combination, it has every combination of these columns, with the last
+        one fastest. For chosen combinations, it has those that occur, in the order of first
+        appearance.
 
         Raises:
-            InvalidTable: if one is not among them, or is named twice.
+            InvalidTable: if a column is not among them, or is named twice.
         """
         refuse_names(columns)
         for name in columns:
@@ -276,7 +276,7 @@ class Keys:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the key columns of an answer are called; of a column in bins two."""
+        """The names of the key columns of an answer; a column in bins has two."""
         parts = zip(self.columns, self.domains, strict=True)
         return tuple(name for column, domain in parts for name in domain.names(column))
 
@@ -288,7 +288,7 @@ class Keys:
         return np.array(self.chosen, np.int64)
 
     def places(self) -> tuple[IntArray, ...]:
-        """Return the places of each group, one array a column."""
+        """Return the places of each group, one array for each column."""
         return decoded(self.domains, self.codes)
 
     def rows(self) -> list[tuple[object, ...]]:
@@ -305,7 +305,7 @@ class Keys:
         return zip(*([cells[i] for i in place.tolist()] for cells, place in parts), strict=True)
 
     def _with(self, other: "Keys") -> tuple[tuple[Domain, ...], IntArray, IntArray]:
-        """Return domains that hold both, and the codes of each in them."""
+        """Return domains that cover both, and the codes of each in them."""
         if self.columns != other.columns:
             fix = f"write .project({', '.join(map(repr, self.columns))}) of the other"
             same = sorted(self.columns) == sorted(other.columns)
@@ -335,17 +335,17 @@ class Keys:
         )
 
     def to_columns(self) -> Columns:
-        """Return one list a column, dates as ISO text; of a column in bins two, of the edges."""
+        """Return one list for each column, dates as ISO text; bins have two, for their edges."""
         found: Columns = {}
         for name, domain, place in zip(self.columns, self.domains, self.places(), strict=True):
             found |= domain.columns(name, place)
         return found
 
     def describe(self) -> dict[str, object]:
-        """Return the public record: the keys, or their digest where they are many.
+        """Return the public record: the keys, or their digest if there are many.
 
-        Where a group of all other values is kept and keys are left out, those are listed too: their
-        rows are not among the others.
+        If there is a group of all other values and some keys are left out, the record lists those
+        too, because their rows are not among the others.
         """
         record: dict[str, object] = {
             "columns": list(self.columns),

@@ -1,4 +1,4 @@
-"""Keys of one column, written one by one."""
+"""The keys of one column, listed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,13 +28,14 @@ _E, _V, _J = "e", "v", "j"
 @final
 @dataclass(frozen=True, slots=True)
 class Listed(Domain):
-    """Distinct keys of one type: a row is at the place of the key that it has.
+    """Distinct keys of one type; a row is at the place of its key.
 
     Attributes:
-        keys: at least one; None for rows without a value.
-        kind: their type; True and 1 are equal in Python, and are not the same key.
-        missing: what the group of rows without a value is called.
-        other: what the group of all other values is called, the last one; None: there is none.
+        keys: one or more keys; None for rows without a value.
+        kind: their type; True and 1 are equal in Python, but different keys.
+        missing: the name of the group of rows without a value.
+        other: the name of the group of all other values, which is the last one; None for no such
+            group.
     """
 
     keys: tuple[Key | None, ...] = field(repr=False)
@@ -49,12 +50,12 @@ class Listed(Domain):
         """Return the distinct keys in the order of their first appearance, and each one's place.
 
         Args:
-            column: whose keys they are.
-            values: a list of them, or `Values`.
-            other: what the group of all other values is called, where `Values` do not say it.
+            column: the column of the keys.
+            values: a list of keys, or `Values`.
+            other: the name of the group of all other values, unless `Values` has it.
 
         Raises:
-            InvalidTable: if they are no list, none, no keys, or of several types.
+            InvalidTable: if they are not a list, empty, not keys, or of several types.
         """
         given: object = values
         missing = MISSING
@@ -90,10 +91,10 @@ class Listed(Domain):
         return domain, found
 
     def refuse_names_of_keys(self, column: str) -> None:
-        """Refuse names of groups that a key, or another group, has.
+        """Refuse names of groups that are also a key or another group.
 
         Raises:
-            InvalidTable: naming the first.
+            InvalidTable: with the first of them.
         """
         seen: set[str] = set()
         for called in self.texts():
@@ -153,7 +154,8 @@ class Listed(Domain):
         """Return these keys, then the other's that are not among them.
 
         Raises:
-            InvalidTable: if one has a group of all others, and the other has not the same groups.
+            InvalidTable: if one has a group of all others, and the other does not have the same
+                groups.
         """
         if not isinstance(other, Listed) or (self.other, other.other) != (None, None):
             if self == other:
@@ -208,7 +210,7 @@ class Listed(Domain):
     def _looked_up(
         self, query: exp.Select, value: Tree, parse: Cast, alias: str
     ) -> tuple[exp.Select, Tree]:
-        """Find the place of a value; where there are groups of other rows, NULL if it has none."""
+        """Find the place of a value; NULL for other values if there are groups of other rows."""
         texts = [None if key is None else key_text(key) for key in self.keys]
         listed = places_of(texts, parse).subquery(sql.identifier(alias))
         how = None if self.by_value else "left"
@@ -218,7 +220,7 @@ class Listed(Domain):
     def _among_others(
         self, query: exp.Select, column: Column, alias: str
     ) -> tuple[exp.Select, Tree]:
-        """Find the place of a row, also of one without a value, or with one that is no key."""
+        """Find the place of a row, also without a value or with one that is not a key."""
         found: Tree = sql.cast(exp.null(), "BIGINT")
         if self._given:
             value, parse = column.compared(self._given)
@@ -240,8 +242,8 @@ def places_of(texts: Sequence[str | None], parse: Cast) -> exp.Select:
     """Return a table of each text, parsed, as `v`, with its place in the list, `j`.
 
     Args:
-        texts: at most 10^6; None has no place.
-        parse: from a text to its value.
+        texts: at most 10^6 texts; None has no place.
+        parse: the map from a text to its value.
     """
     numbered = [f"{i:0{_DIGITS}d}{text}" for i, text in enumerate(texts) if text is not None]
     parts = sql.split(numbered)

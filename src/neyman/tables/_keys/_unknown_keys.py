@@ -1,4 +1,4 @@
-"""Groups that nobody declared: whatever keys the rows hold."""
+"""Undeclared groups: the keys that the rows have."""
 
 from dataclasses import dataclass
 from typing import final
@@ -13,17 +13,17 @@ __all__ = ["UnknownKeys"]
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class UnknownKeys:
-    """One group for each key, or combination of keys, that some row has.
+    """Undeclared groups: one for each key, or combination of keys, that some row has.
 
-    Which groups there are is private: an answer shows those whose noisy count reaches a threshold
-    (`neyman.mechanisms.Thresholded`), and costs a delta beside the noise. So it goes with a
-    statistic that counts its rows: a count, or a mean. Rows where a column is NULL are in no group.
+    The set of groups is private. An answer shows the groups whose noisy count reaches a threshold
+    (`neyman.mechanisms.Thresholded`), and costs a delta besides the noise. So the statistic must
+    count its rows, as a count or a mean does. Rows with NULL in a column are in no group.
 
     >>> UnknownKeys("dest", "month")
     UnknownKeys('dest', 'month')
 
     Attributes:
-        columns: of text, integers, booleans or dates.
+        columns: the grouping columns, of text, integers, booleans or dates.
     """
 
     columns: tuple[str, ...]
@@ -32,7 +32,7 @@ class UnknownKeys:
         """Take the grouping columns.
 
         Raises:
-            InvalidTable: if there is none, one is no text, or one repeats.
+            InvalidTable: if there is none, one is not text, or one repeats.
         """
         if not columns:
             raise InvalidTable('UnknownKeys needs at least one column; write UnknownKeys("dest")')
@@ -53,12 +53,12 @@ class UnknownKeys:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the key columns of an answer are called."""
+        """The names of the key columns of an answer."""
         return self.columns
 
     @property
     def by_value(self) -> tuple[str, ...]:
-        """The columns: groups are their very values."""
+        """The columns; each group has one value of each."""
         return self.columns
 
     def describe(self) -> dict[str, object]:

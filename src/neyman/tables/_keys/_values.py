@@ -1,4 +1,4 @@
-"""Keys of one column as people declare them, with groups for the rows that have none of them."""
+"""Declared keys of one column, with groups for other rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,8 +18,8 @@ OTHER: Final = "other"
 class Values:
     """Keys of one column, a group for rows without a value, and a group for all other rows.
 
-    With both groups every row is in one group of the column, so a typo in a key is seen: its rows
-    are in the group of the others.
+    With both groups, every row is in some group of the column. So you notice a typo in a key,
+    because its rows are in the group of others.
 
     >>> from neyman.tables import Keys
     >>> wards = Values(["north", "south"], missing="not recorded", other="all other wards")
@@ -27,10 +27,10 @@ class Values:
     {'ward': ['north', 'south', 'not recorded', 'all other wards']}
 
     Attributes:
-        keys: as a list of keys; None among them is the group of rows without a value.
-        missing: what the group of rows without a value is called: NULL, or NaN. None: there is
-            none, unless None is among the keys.
-        other: what the group of rows with any other value is called. None: there is none.
+        keys: a list of keys; the key None is the group of rows without a value.
+        missing: the name of the group of rows without a value (NULL or NaN). None for no such
+            group, unless None is a key.
+        other: the name of the group of rows with any other value; None for no such group.
     """
 
     keys: tuple[object, ...] = field(repr=True)
@@ -43,7 +43,7 @@ class Values:
         """Take the keys and the names of the two groups.
 
         Raises:
-            InvalidTable: if the keys are no list, or a name is no text.
+            InvalidTable: if the keys are not a list, or a name is not text.
         """
         object.__setattr__(self, "keys", _listed(keys))
         object.__setattr__(self, "missing", _named("missing", missing, "not recorded"))

@@ -1,1 +1,1 @@
-"""From a file, a frame, a connection or a session to rows that an engine reads."""
+"""Sources: rows of a file, a frame, a connection or a session for an engine."""

@@ -24,12 +24,12 @@ _Place: TypeAlias = tuple[str, str, str]
 @final
 @dataclass(frozen=True, slots=True)
 class AttachedTable(Source):
-    """A table of the user's own connection, always read through a cursor of its own.
+    """A table of the user's connection; its own cursor reads it.
 
     Attributes:
-        connection: the user's; its settings and pending results stay as they are.
+        connection: the user's connection; its settings and pending results do not change.
         place: database, schema and table.
-        label: the database file's path, or the user's name for one without a file.
+        label: the path of the database file, or the user's name for one without a file.
     """
 
     connection: duckdb.DuckDBPyConnection = field(repr=False)
@@ -80,7 +80,7 @@ class AttachedTable(Source):
             raise InvalidTable(f"{'.'.join(self.place)} is no table any more; open another")
 
     def check(self) -> None:
-        """Nothing to compare."""
+        """Do nothing: there is nothing to compare."""
 
     def _schema(self) -> Schema:
         with self.session(()) as cursor:
@@ -90,13 +90,13 @@ class AttachedTable(Source):
 def attached(pair: tuple[object, ...], name: str | None) -> AttachedTable:
     """Return the source for a pair of connection and table.
 
-    The table is given by its name in the database's main schema, "schema.table", or
-    "database.schema.table". Temporary tables and registered frames belong to one connection
-    alone and are not found.
+    The name is that of a table in the database's main schema, "schema.table", or
+    "database.schema.table". Temporary tables and registered frames belong to one connection, so
+    they are not found.
 
     Raises:
-        InvalidTable: if that is no open connection or no table, if the database lies in memory
-            and has no name, or if it is not DuckDB's own.
+        InvalidTable: if it is not an open connection or not a table, the database is in memory
+            without a name, or it is not DuckDB's own.
     """
     connection, place, found = _found(pair)
     if place[0] not in found.own:
@@ -118,10 +118,10 @@ def attached(pair: tuple[object, ...], name: str | None) -> AttachedTable:
 
 
 def attached_public(pair: tuple[object, ...]) -> AttachedTable:
-    """Return the source for a public table, which no ledger hears of.
+    """Return the source for a public table, which is in no ledger.
 
     Raises:
-        InvalidTable: if the pair is no open connection or no table.
+        InvalidTable: if it is not an open connection or not a table.
     """
     connection, place, _ = _found(pair)
     return AttachedTable(connection, place, "public")
@@ -130,7 +130,7 @@ def attached_public(pair: tuple[object, ...]) -> AttachedTable:
 def _found(
     pair: tuple[object, ...],
 ) -> "tuple[duckdb.DuckDBPyConnection, _Place, _Catalog]":
-    """Return connection, full name, and what is known of the databases."""
+    """Return the connection, the full name, and the catalog of the databases."""
     match pair:
         case (duckdb.DuckDBPyConnection() as connection, str(table)):
             pass
@@ -152,7 +152,7 @@ def _found(
 @final
 @dataclass(frozen=True, slots=True)
 class _Catalog:
-    """What the databases hold and where they lie; `own` are in DuckDB's own format."""
+    """The tables and files of the databases; `own` are in DuckDB's own format."""
 
     here: tuple[str, str]
     places: frozenset[_Place]
@@ -161,7 +161,7 @@ class _Catalog:
     own: frozenset[str]
 
     def place(self, table: str) -> _Place:
-        """Return the full name of `table`."""
+        """Return the full name of a table."""
         parts = table.split(".", 2)
         wanted = (*self.here[: 3 - len(parts)], *parts)
         for place in self.places:

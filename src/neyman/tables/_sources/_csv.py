@@ -1,11 +1,10 @@
-"""CSV by lines: what a line says depends on the bytes of that line alone.
+"""CSV by lines: the values of a line depend on the bytes of that line only.
 
-A line ends at LF; a CR before it is no part of it. A comma divides fields unless an odd number of
-quotes comes before it in the line. A field that begins and ends with a quote loses both, and then
-two quotes in a row stand for one. A line is no row if it is empty, holds an odd number of quotes or
-another number of fields than the header, or is longer than 1 MiB. A field that is empty, or no
-UTF-8, is NULL. No line can raise an error, and none reaches into another: a field holds no line
-break.
+A line ends at LF; a CR before it does not belong to it. A comma divides fields unless an odd number
+of quotes precedes it in the line. A field that begins and ends with a quote loses both, and then
+two quotes in a row are one quote. A line is not a row if it is empty, has an odd number of quotes,
+has another number of fields than the header, or is longer than 1 MiB. A field that is empty or not
+UTF-8 is NULL. No line raises an error, and no field has a line break.
 """
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
@@ -34,10 +33,10 @@ _LF, _CR, _QUOTE, _COMMA = b'\n\r",'
 
 
 def header(path: str) -> tuple[str, ...]:
-    """Return the columns' names: the first line, by the rules of all others.
+    """Return the names of the columns from the first line, by the same rules.
 
     Raises:
-        InvalidTable: if it is no row, is not UTF-8, or holds control characters.
+        InvalidTable: if it is not a row, is not UTF-8, or has control characters.
     """
     with Path(path).open("rb") as file:
         line = file.readline(_LONGEST + len(_BOM) + 1).removeprefix(_BOM)
@@ -61,7 +60,7 @@ def tables(path: str, width: int, wanted: Sequence[int]) -> Iterator[Any]:
 
 
 def _blocks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield whole lines; of a line that is too long, enough to see that it is."""
+    """Yield whole lines; only the start of a line that is too long."""
     rest = file.read(len(_BOM)).removeprefix(_BOM)
     while read := file.read(_BLOCK):
         rest += read
@@ -76,12 +75,12 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
 @final
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Where the fields of some whole lines lie.
+    """The positions of the fields in some whole lines.
 
     Attributes:
         block: the lines.
-        starts: first byte of each field, without quotes around it.
-        ends: byte after its last.
+        starts: the first byte of each field, without quotes around it.
+        ends: the byte after the last of each field.
         last: index of the last field of each line.
         counts: number of fields of each line.
         sound: whether each line can be a row.
@@ -98,7 +97,7 @@ class _Cut:
 
     @classmethod
     def of(cls, block: bytes) -> "_Cut":
-        """Cut lines, the last of them ending in LF like the others."""
+        """Cut lines; the last one also ends in LF."""
         data = np.frombuffer(block, np.uint8)
         marks = np.flatnonzero((data == _COMMA) | (data == _LF) | (data == _QUOTE))
         kinds = data[marks]
@@ -126,7 +125,7 @@ class _Cut:
         )
 
     def texts(self) -> tuple[str, ...]:
-        """Return the fields, or none where the bytes are no UTF-8."""
+        """Return the fields; none if the bytes are not UTF-8."""
         try:
             fields = [
                 self.block[start:end].decode()
@@ -154,7 +153,7 @@ class _Cut:
 
 
 def _places(values: IntArray, absent: npt.NDArray[np.bool_]) -> Any:
-    """Return integers for Arrow, NULL where absent. `pa.array` would import pandas for it."""
+    """Return integers for Arrow, NULL if absent; `pa.array` would import pandas."""
     known = pa.py_buffer(np.packbits(~absent, bitorder="little"))
     whole = pa.py_buffer(np.ascontiguousarray(values, np.int64))
     return pa.Array.from_buffers(pa.int64(), len(values), [known, whole])

@@ -31,11 +31,11 @@ _GLOB = str.maketrans({sign: f"[{sign}]" for sign in "*?["})
 
 
 def open_file(path: Path, *, instead: str = "") -> Source:
-    """Return the source that the suffix of `path` names.
+    """Return the source of a file, by the suffix of its path.
 
     Args:
-        path: of the file.
-        instead: what else could have been given in its place, for the error.
+        path: path of the file.
+        instead: other possible arguments, for the error.
 
     Raises:
         InvalidTable: if there is no such file, it cannot be read, or it has another suffix.
@@ -82,16 +82,17 @@ def _reader(
 @final
 @dataclass(frozen=True, slots=True)
 class ParquetFile(Source):
-    """One Parquet file; text in it that is no UTF-8 is NULL, as are timestamps out of range.
+    """One Parquet file; text that is not UTF-8 is NULL, and so are timestamps out of range.
 
-    DuckDB fails on such values, and a failure would tell of the row. Whether all of a column is
-    sound is looked up once; one that is not is read by Arrow, which does not look, and mended.
+    DuckDB fails on such values, and a failure would reveal information about the row. Each column
+    is checked once. If it has such values, Arrow reads it, which does not check, and they are
+    replaced.
 
     Attributes:
-        file: as it was opened.
+        file: the file when it was opened.
         columns: its schema.
-        called: what a statement calls the rows.
-        sound: of columns that were looked at, whether DuckDB reads all of them.
+        called: the name of the rows in a statement.
+        sound: whether DuckDB can read a column, for the checked columns.
     """
 
     file: OpenedFile = field(repr=False)
@@ -101,7 +102,7 @@ class ParquetFile(Source):
 
     @classmethod
     def open(cls, file: OpenedFile) -> "ParquetFile":
-        """Read the footer."""
+        """Open the file by its footer."""
         require("pyarrow")
         return cls(file, opened(lambda: _footer(file.path), "the Parquet file"))
 
@@ -166,7 +167,7 @@ class ParquetFile(Source):
     def _broken(
         self, connection: duckdb.DuckDBPyConnection, names: Sequence[str]
     ) -> dict[str, str]:
-        """Return which columns DuckDB fails to read, and what to call them when mended."""
+        """Return the columns that DuckDB cannot read, with names for their corrected versions."""
         new = [name for name in names if name not in self.sound]
         if new and self._is_sound(connection, new):
             self.sound.update(dict.fromkeys(new, True))
@@ -202,7 +203,7 @@ class ParquetFile(Source):
 
 
 def _parquet(path: str, *, numbered: bool = False) -> Tree:
-    """Return the file alone: no columns made of its directory's name."""
+    """Return the file alone, without columns from the names of its folders."""
     more = {_NUMBER: exp.true()} if numbered else {}
     return _reader(
         path,
@@ -238,7 +239,7 @@ def _footer(path: str) -> Schema:
 
 
 def _top(nodes: list[tuple[str, int | None]]) -> list[str]:
-    """Names of the root's children, out of a walk in depth-first order."""
+    """Return the names of the root's children, from nodes in depth-first order."""
     names: list[str] = []
     nested = 0
     for name, children in nodes[1:]:
@@ -252,7 +253,7 @@ def _top(nodes: list[tuple[str, int | None]]) -> list[str]:
 @final
 @dataclass(frozen=True, slots=True)
 class CsvFile(Source):
-    """One comma-separated file: text columns, one row a line at most."""
+    """A comma-separated file: text columns, at most one row per line."""
 
     file: OpenedFile = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
@@ -260,7 +261,7 @@ class CsvFile(Source):
 
     @classmethod
     def open(cls, file: OpenedFile) -> "CsvFile":
-        """Read the header."""
+        """Open the file by its header."""
         require("pyarrow")
         from neyman.tables._sources._csv import header
 

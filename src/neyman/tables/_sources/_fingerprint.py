@@ -1,7 +1,7 @@
-"""A file as it was when it was opened, and what its bytes come to.
+"""A file at the time when it was opened, and the digest of its bytes.
 
-A fingerprint is kept only where the file cannot have changed without a new time of change (ctime),
-which no program can set. docs/decisions/0020-kept-fingerprint.md says when that is so.
+A fingerprint is kept only if the file cannot change without a new time of change (ctime), which no
+program can set. docs/decisions/0020-kept-fingerprint.md says when that holds.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ _PIECE, _READ = 2**24, 2**20
 
 @final
 class _Stamp(NamedTuple):
-    """What the file system says of a file: any of it changes if the bytes visibly do."""
+    """The file system's data about a file; one of them changes if the bytes visibly change."""
 
     device: int
     inode: int
@@ -44,12 +44,12 @@ class _Stamp(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class _Hashed:
-    """What the bytes came to.
+    """The digest of the bytes.
 
     Attributes:
-        digest: of the bytes (`_digest`).
+        digest: the digest (`_digest`).
         old: whether the file was old when it was read: a later change has a later time.
-        kept: whether the file is old, and its file system is one that tells of every change.
+        kept: whether the file is old, and its file system records every change.
     """
 
     digest: str
@@ -60,12 +60,12 @@ class _Hashed:
 @final
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """One file, known by its content: a copy or a backup of it is the same dataset.
+    """A file, identified by its content: a copy or a backup is the same dataset.
 
     Attributes:
-        path: where it lies, links followed.
-        stamp: what the file system said of it when it was opened.
-        seen: what its bytes came to when they were last read, or nothing.
+        path: its path, with links resolved.
+        stamp: the file system's data when it was opened.
+        seen: the digest of its bytes when they were last read, or nothing.
     """
 
     path: str
@@ -74,12 +74,12 @@ class OpenedFile:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Device and inode: one for all paths that lead to the same file."""
+        """Device and inode: equal for all paths to the same file."""
         return self.stamp.device, self.stamp.inode
 
     @property
     def identity(self) -> str:
-        """A digest of the bytes. Not public: a ledger keeps it under its own secret key only.
+        """A digest of the bytes. Not public: a ledger stores it only under its own secret key.
 
         The file is read again unless it cannot have changed since it was last read.
 
@@ -93,11 +93,11 @@ class OpenedFile:
         return f"sha256:{self.seen[0].digest}"
 
     def check(self) -> None:
-        """Look whether the file is still the one that was opened, before and after a statement.
+        """Check that the file is still the one that was opened, before and after a statement.
 
         Raises:
-            EngineFailure: if the file system says anything else of it; or its bytes, where the
-                file is so new that its times do not tell.
+            EngineFailure: if the file system's data differ, or the bytes differ for a file that is
+                so new that its times do not show changes.
         """
         self._require_stamp()
         if self.seen and not self.seen[0].old:
@@ -127,7 +127,7 @@ def opened_file(path: Path) -> OpenedFile:
     """Return the file at `path`.
 
     Raises:
-        InvalidTable: if there is none, or it cannot be read.
+        InvalidTable: if there is no such file, or it cannot be read.
     """
     stamp, real = None, ""
     problem = f"there is no file {path}; write the path of one"
@@ -162,7 +162,7 @@ def _stamp_of(file: BinaryIO) -> _Stamp:
 
 
 def _hashed(path: str) -> tuple[_Hashed, _Stamp]:
-    """Read a file whole; what the file system said of it before and after must be the same."""
+    """Read a whole file; the file system's data must be equal before and after."""
     with Path(path).open("rb") as file:
         flushed = _flushed(file)
         before, now = _stamp_of(file), time.time_ns()
@@ -175,7 +175,7 @@ def _hashed(path: str) -> tuple[_Hashed, _Stamp]:
 
 
 def _digest(path: str, size: int) -> str:
-    """Return the SHA-256 of the size and of the SHA-256 of each piece; all processors take part."""
+    """Return the SHA-256 of the size and of the SHA-256 of each piece, on all processors."""
     found = hashlib.sha256(size.to_bytes(8))
     starts = range(0, size, _PIECE)
     with ThreadPoolExecutor(min(len(starts), os.cpu_count() or 1) or 1) as pool:
@@ -195,9 +195,9 @@ def _digest_of_piece(path: str, start: int) -> bytes:
 
 
 def _flushed(file: BinaryIO) -> bool:
-    """Have all that was written put on the disk; a memory map that writes again is then told of.
+    """Flush all writes to the disk; the file system then records later writes of a memory map.
 
-    Until then the file system may tell of the first of its writes alone.
+    Before that, it may record only the first of them.
     """
     with suppress(OSError):
         os.fsync(file.fileno())
@@ -206,7 +206,7 @@ def _flushed(file: BinaryIO) -> bool:
 
 
 def _tells_changes(device: int) -> bool:
-    """Return whether a device holds a file system that tells of every change by a new time."""
+    """Return whether the file system of a device records every change with a new time."""
     if sys.platform != "linux":
         return False
     named = f"{os.major(device)}:{os.minor(device)}"

@@ -1,4 +1,4 @@
-"""Data frames in memory -> Arrow, by their schema alone: no row decides a type or an error."""
+"""Data frames in memory as Arrow tables, by their schema only: no row decides a type."""
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 
@@ -27,12 +27,12 @@ _NAME = "neyman_frame"
 @final
 @dataclass(frozen=True, slots=True)
 class Frame(Source):
-    """An Arrow table; pandas and Polars frames become one without copying where they can.
+    """An Arrow table; pandas and Polars frames become one, without copies if possible.
 
     Attributes:
-        table: the rows; columns called by their place.
-        names: what the user calls the columns.
-        label: stands for the data in the ledger.
+        table: the rows, with columns named by position.
+        names: the user's names of the columns.
+        label: the name of the dataset in the ledger.
         called: its name on the connection that reads it.
     """
 
@@ -93,7 +93,7 @@ class Frame(Source):
         )
 
     def check(self) -> None:
-        """Nothing to compare."""
+        """Do nothing: there is nothing to compare."""
 
     def _schema(self) -> Schema:
         from neyman.tables._sources._timestamps import is_timestamp
@@ -110,7 +110,7 @@ class Frame(Source):
 
 @lru_cache(maxsize=256)
 def _described(schema: bytes) -> Schema:
-    """Return what DuckDB calls columns of an Arrow schema, asked of a table without rows."""
+    """Return DuckDB's types of an Arrow schema, from a table without rows."""
     import pyarrow as pa
 
     empty = pa.ipc.read_schema(pa.py_buffer(schema)).empty_table()
@@ -122,7 +122,7 @@ def frame(data: object, name: str | None) -> Frame:
     """Return the source for an Arrow table, a pandas or a Polars data frame.
 
     Raises:
-        InvalidTable: if it is none of them, has no name, or a column cannot be converted.
+        InvalidTable: if it is another object, has no name, or a column cannot be converted.
         MissingExtra: if pyarrow is not installed.
     """
     kind = type(data)

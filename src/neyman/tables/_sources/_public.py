@@ -1,4 +1,4 @@
-"""A public table in memory, a file, a data frame or DuckDB: read at once, and all told."""
+"""A public table in memory, a file, a data frame or DuckDB: read at once, without privacy."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,9 +39,10 @@ class PublicTable:
     """Columns of equal length: no unit, no noise, no ledger.
 
     Attributes:
-        schema: of the columns. In memory all are called text, and each cell is what it is.
-        read: gives the rows of some columns: all, or so many distinct ones without NULL.
-        written: whether numbers are written as text, as in a CSV file.
+        schema: the schema. In memory all columns count as text, and each cell has its own type.
+        read: a function that returns rows of some columns: all, or a number of distinct ones
+            without NULL.
+        written: whether numbers are text, as in a CSV file.
     """
 
     schema: Schema
@@ -53,7 +54,7 @@ class PublicTable:
         """Open a mapping of names to lists, a file, a data frame, or a table of DuckDB.
 
         Raises:
-            InvalidTable: if it is none of them, or cannot be read.
+            InvalidTable: if it is another object, or cannot be read.
         """
         match table:
             case Mapping():
@@ -98,11 +99,11 @@ class PublicTable:
         return cls(replace(schema, told=True), read, written)
 
     def columns(self, names: Sequence[str]) -> dict[str, list[Cell]]:
-        """Return the cells of columns, all in the same order of the rows; NaN is NULL.
+        """Return the cells of columns, all in the same row order; NaN is NULL.
 
         Raises:
             UnknownColumn: if there is no such column.
-            InvalidTable: if a cell is nothing that a statement can hold.
+            InvalidTable: if a cell has a type that no statement can have.
         """
         for name in names:
             found = self.schema[name].kind
@@ -115,11 +116,11 @@ class PublicTable:
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
     def keys(self, names: Sequence[str], most: int) -> list[tuple[Cell, ...]]:
-        """Return at most so many distinct rows of columns, sorted; none with NULL in it.
+        """Return at most `most` distinct rows of columns without NULL, sorted.
 
         Raises:
             UnknownColumn: if there is no such column.
-            InvalidTable: if a column has no keys.
+            InvalidTable: if a column cannot have keys.
         """
         for name in names:
             found = self.schema[name].kind
@@ -133,7 +134,7 @@ class PublicTable:
         return sorted((row for row in rows if None not in row), key=_told_apart)
 
     def numbers(self, cells: list[Cell], name: str) -> list[Cell]:
-        """Return cells of a column, those of a file as numbers where all are written so."""
+        """Return the cells of a column; those of a file as numbers, if all are numbers."""
         if not self.written:
             return cells
         texts = [cell for cell in cells if isinstance(cell, str)]
@@ -170,7 +171,7 @@ def _distinct(rows: Iterable[tuple[Cell, ...]]) -> list[tuple[object, ...]]:
 
 
 def _told_apart(row: Sequence[Cell]) -> tuple[tuple[str, Cell], ...]:
-    """Return what orders rows; True and 1 are equal in Python, and are not the same cell."""
+    """Return a sort key of a row; True and 1 are equal in Python, but different cells."""
     return tuple((type(cell).__name__, cell) for cell in row)
 
 

@@ -1,7 +1,7 @@
-"""Several files of one kind as one table: a list, a pattern such as visits/*.parquet, or a folder.
+"""Several files as one table: a list, a pattern such as visits/*.parquet, or a folder.
 
-Names of folders such as year=2025 are columns of their files' rows. They are public, as names of
-files are: types and errors depend on them.
+Names of folders such as year=2025 are columns of their files' rows. They are public, like the names
+of files: types and errors depend on them.
 """
 # pyarrow carries no types of its own.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -57,25 +57,25 @@ _TYPES: Final[Mapping[type, tuple[Kind, str]]] = {
 
 
 def is_of_several(path: Path) -> bool:
-    """Tell whether a path is that of a folder, or a pattern and no file."""
+    """Return whether a path is a folder, or a pattern and not a file."""
     with suppress(OSError, ValueError):
         return path.is_dir() or (not _SIGNS.isdisjoint(str(path)) and not path.exists())
     return False
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """Return the files that a path stands for: itself, or what a folder or a pattern has now."""
+    """Return the present files of a path: itself, or those of a folder or a pattern."""
     with suppress(InvalidTable):
         return tuple(_of_path(path))
     return (path,)
 
 
 def open_files(paths: Sequence[object]) -> Source:
-    """Return the source of all files that are named, in folders or by patterns.
+    """Return the source of several files, folders and patterns.
 
     Raises:
-        InvalidTable: if there are none, or too many, one comes twice or cannot be read, or they
-            have not the same columns of the same types.
+        InvalidTable: if there are no files or too many, one occurs twice or cannot be read, or they
+            do not have the same columns of the same types.
     """
     found = list(_found(paths))
     if not 0 < len(found) <= _MOST:
@@ -102,13 +102,13 @@ def open_files(paths: Sequence[object]) -> Source:
 @final
 @dataclass(frozen=True, slots=True)
 class SeveralFiles(Source):
-    """The rows of all files, with what the names of their folders say.
+    """The rows of all files, with columns from the names of their folders.
 
     Attributes:
         parts: the files.
-        columns: of each of them, then of the folders' names.
-        folders: of each file, the values of these last columns.
-        called: what a statement calls the rows.
+        columns: the columns of each file, then those of the folders' names.
+        folders: the values of these last columns, for each file.
+        called: the name of the rows in a statement.
     """
 
     parts: tuple[Source, ...] = field(repr=False)
@@ -203,7 +203,7 @@ def _constant(value: int | date | str | None, column: Column) -> Tree:
 
 
 def _found(paths: Sequence[object]) -> Iterator[tuple[Path, _Folders]]:
-    """Yield each file, with what the names of the folders on its path say."""
+    """Yield each file, with the values in the names of its folders."""
     for given in paths:
         if not isinstance(given, str | Path):
             raise InvalidTable(
@@ -255,10 +255,10 @@ def _said(file: Path) -> _Folders:
 def _folders(
     found: Sequence[tuple[Path, _Folders]],
 ) -> dict[str, list[int | date | str | None]]:
-    """Return the columns that names of folders make.
+    """Return the columns from the names of folders.
 
     Raises:
-        InvalidTable: if not all files lie in folders of the same names.
+        InvalidTable: if the files are not all in folders with the same names.
     """
     names = list(found[0][1])
     for path, said in found:
@@ -306,10 +306,10 @@ def _refuse_twice(found: Sequence[tuple[Path, _Folders]], parts: Sequence[Source
 
 
 def _alike(first: Source, path: Path, other: Path) -> Source:
-    """Open a file that must have the same columns as the first, in whichever order.
+    """Open a file that must have the same columns as the first, in any order.
 
     Raises:
-        InvalidTable: if it cannot be read, or has other columns, or of other types.
+        InvalidTable: if it cannot be read, or has other columns or types.
     """
     match first:
         case ParquetFile():
@@ -342,7 +342,7 @@ def _alike(first: Source, path: Path, other: Path) -> Source:
 
 
 def _types(file: OpenedFile, path: Path) -> list[tuple[str, str]]:
-    """Return the paths and types of all columns, in their order, as the footer has them."""
+    """Return the paths and types of all columns in the order of the footer."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 

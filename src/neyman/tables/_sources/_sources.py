@@ -1,4 +1,4 @@
-"""Whatever holds rows -> the engine that reads them."""
+"""The engine for each kind of source."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,12 +19,12 @@ _Classes: TypeAlias = Mapping[tuple[str, str], Callable[..., Engine]]
 
 
 def engine_of(source: object, name: str | None) -> Engine:
-    """Return the engine for a file, several, a pair (connection, "table") or a data frame.
+    """Return the engine for a file, several files, a pair (connection, "table") or a data frame.
 
-    An engine's package is imported by whoever made the source, never from here.
+    This does not import an engine's package; the code that made the source did.
 
     Raises:
-        InvalidTable: if it is none of them, or cannot be read.
+        InvalidTable: if it is another object, or cannot be read.
         MissingExtra: if a package is missing.
     """
     match source:
@@ -69,7 +69,7 @@ def _pair(pair: tuple[object, ...], name: str | None) -> Engine:
 
 
 def _by_class(given: object, classes: _Classes) -> Callable[..., Engine]:
-    """Look a class up by the package and the name of one of its bases, so as to import none."""
+    """Return the engine by package and name of one of the source's bases, without imports."""
     for kind in type(given).__mro__:
         found = classes.get((kind.__module__.partition(".")[0], kind.__name__))
         if found is not None:

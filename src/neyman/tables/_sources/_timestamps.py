@@ -1,6 +1,7 @@
-"""Timestamps of Arrow in microseconds without a zone; what those cannot count is NULL.
+"""Timestamps of Arrow in microseconds without a zone; values out of range are NULL.
 
-DuckDB fails to convert some, which would tell of the row. What a value becomes depends on it alone.
+DuckDB fails to convert some, which would reveal information about the row. The result for a value
+depends on that value only.
 """
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
@@ -18,7 +19,7 @@ _MOST: Final = 2**62
 
 
 def is_timestamp(type_: Any) -> bool:
-    """Tell whether a type is of timestamps, with a zone or without, of any unit."""
+    """Return whether a type is a timestamp, with or without a zone, in any unit."""
     return pa.types.is_timestamp(type_)
 
 

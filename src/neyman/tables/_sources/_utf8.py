@@ -1,7 +1,8 @@
-"""Text of Arrow that is no UTF-8 counts as NULL, one value at a time.
+"""Text of Arrow that is not UTF-8 becomes NULL, value by value.
 
-Arrow does not look at the bytes of text, nor do those who write Parquet with it. DuckDB does, and
-fails on some: that would tell of the row. What a value becomes depends on its own bytes alone.
+Arrow does not check the bytes of text, nor do programs that write Parquet with it. DuckDB does, and
+fails on some, which would reveal information about the row. The result for a value depends on its
+own bytes only.
 """
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
@@ -24,9 +25,9 @@ _BLOCK = 2**14
 
 
 def in_utf8(column: Any) -> Any:
-    """Return a chunked array, with NULL for text that is no UTF-8; a sound one as it is.
+    """Return a chunked array with NULL for text that is not UTF-8; a valid one unchanged.
 
-    An entry that points beyond the values of its dictionary is NULL as well.
+    An entry that points beyond the values of its dictionary is also NULL.
     """
     if _sound(column):
         return column
@@ -37,8 +38,8 @@ def texts_of(path: str, places: Mapping[int, str]) -> Iterator[Any]:
     """Yield columns of a Parquet file, block by block, with the number of each row as `n`.
 
     Args:
-        path: of the file.
-        places: of the columns among all, and what each is called in the result.
+        path: path of the file.
+        places: the positions of the columns, with their names in the result.
     """
     first = 0
     with pq.ParquetFile(path) as file:
@@ -70,7 +71,7 @@ def _sound(array: Any) -> bool:
 
 
 def _plain(array: Any) -> Any:
-    """Return the values themselves, however they are put together."""
+    """Return the plain values of any array encoding."""
     match array:
         case pa.ExtensionArray():
             return _plain(array.storage)

@@ -1,27 +1,27 @@
-"""At most r rows of a unit in a group and m rows in all, alike on every engine.
+"""At most r rows of a unit in a group and m rows in all, the same on every engine.
 
-pairs      per unit and group: rows n, component sums
-kept       all of them; where r is 1, the m of each unit that come first by md5(salt, group, unit)
-weighed    the same with t, the rows that r leaves of the unit in all; where m has a say
-crowded    kept pairs of more than r rows, and all of units of more than m
-alike      their rows, equal ones of a pair counted: c
-spread     the same, once for each 1024 of c or a part of them, with the text that md5 begins with
-numbered   crowded rows, equal ones of a pair numbered 1, 2, ..., c so that they part ways
+pairs      for each unit and group: rows n, component sums
+kept       all pairs; if r is 1, the first m of each unit by md5(salt, group, unit)
+weighed    the same with t, the rows of the unit that remain after r; if m can cut
+crowded    kept pairs with more than r rows, and all pairs of units with more than m
+alike      their rows, with equal rows of a pair counted: c
+spread     the same, one row for each 1024 of c or a part of them, with the start of md5's text
+numbered   crowded rows, with equal ones of a pair numbered 1, 2, ..., c to make them different
 hashed     the same with their md5(salt, group, k0, k1, ..., number, unit)
-ranked     those whose digest is below the pair's cut, in the order of it in their pair; all of
-           them and without a place where r is m
-rationed   the first r of them in the order of its second half in their unit; where m has a say
-parts      sums of the other kept pairs, and what is left of the crowded ones; of a histogram
-           no sums but places k, with rows n
+ranked     rows whose digest is below the pair's cut, in its order within the pair; if r is m, all
+           rows, without a place
+rationed   the first r of them, ordered by the second half of the digest in their unit; if m can cut
+parts      sums of the other kept pairs, and the remaining crowded rows; for a histogram places k
+           with rows n instead of sums
 
-The choice within a unit depends on that unit's rows only, so removing another unit changes
-nothing. Hashes take integers and text, never the text of a float. The first r rows of a pair have
-small digests; their second halves are as random as any, so no pair is preferred for its size.
+The choice within a unit depends on that unit's rows only, so removing another unit changes nothing.
+Hashes take integers and text, never the text of a float. The first r rows of a pair have small
+digests, but the second halves of these are random. So the size of a pair gives no preference.
 
-The cut sees to it that few rows are sorted. It is a share of all digests, by n alone, that leaves a
-pair of n rows m = 2 r + 92 of them on average, or up to half as many more. By Chernoff's bound
-fewer than r are left with a probability below exp(-(m - r)^2 / 2 m) <= e^-46, and then those few
-are taken: at most r in any case, and of the unit's own rows alone.
+The cut limits the number of sorted rows. It is a share of all digests that depends on n only, and
+leaves m = 2 r + 92 of a pair's n rows on average, or up to half as many more. By Chernoff's bound
+fewer than r remain with a probability below exp(-(m - r)^2 / 2 m) <= e^-46. Then only those are
+taken: in any case at most r, and only rows of the unit.
 """
 
 import math
@@ -62,12 +62,12 @@ class Bounding:
     """Contribution bounds of one unit, as steps from `neyman_rows` to `neyman_parts`.
 
     Attributes:
-        limits: r and m.
-        salt: of the hashes.
-        adds: what a row adds, by name; over the integers of `neyman_rows`.
-        integers: the columns of `neyman_rows` that tell its rows apart, k0, k1, ... or place k.
-        moved: whether `neyman_rows` has x, 1 where a value was moved to its bounds, and else 0,
-            which is added up in pairs.
+        limits: the contribution limits r and m.
+        salt: the salt of the hashes.
+        adds: the contributions of a row by name, from the integers of `neyman_rows`.
+        integers: the columns of `neyman_rows` that distinguish its rows, k0, k1, ... or place k.
+        moved: whether `neyman_rows` has x, which is 1 if a value was moved to its bounds, else 0;
+            pairs have its sum.
     """
 
     limits: Limits
@@ -77,7 +77,7 @@ class Bounding:
     moved: bool = False
 
     def equal_rows(self) -> list[Step]:
-        """Return the steps where all rows add the same, so that any of a group will do."""
+        """Return the steps if all rows add the same, so that any rows of a group can be kept."""
         if self.limits.cut_total is not None:
             return self.chosen_rows()
         n = _least(self.limits.rows)
@@ -92,7 +92,7 @@ class Bounding:
         return [("neyman_pairs", pairs), *self._kept("n"), ("neyman_parts", parts)]
 
     def chosen_rows(self) -> list[Step]:
-        """Return the steps where it matters which rows are kept."""
+        """Return the steps if the choice of rows matters."""
         names = [name for name, _ in self.adds]
         return [
             self._pairs(self.adds),
@@ -102,7 +102,7 @@ class Bounding:
         ]
 
     def counted_rows(self) -> list[Step]:
-        """Return the steps where rows are counted at each k; those without one are nobody's."""
+        """Return the steps that count rows at each k; rows without k belong to nobody."""
         k, n = sql.column("k"), sql.column("n")
         cells = _from("rows", "u", "j", "k").select(sql.named(sql.count(), "n"))
         pairs = _from("cells", "u", "j").select(sql.named(sql.total(n), "n"))
@@ -118,10 +118,10 @@ class Bounding:
         ]
 
     def units(self, parts: Sequence[tuple[str, Tree]]) -> list[Step]:
-        """Return the steps where a unit adds once to a group, by the sums of its rows there.
+        """Return the steps if a unit adds once to a group, by the sums of its rows there.
 
         Args:
-            parts: what it adds, by name; over its rows n and the sums of the integers.
+            parts: its contributions by name, from its rows n and the sums of the integers.
         """
         sums = [(name, sql.column(name)) for name in self.integers]
         kept = _from("kept", "j").select(*(sql.named(add, name) for name, add in parts))
@@ -135,11 +135,11 @@ class Bounding:
 
     @property
     def _last(self) -> str:
-        """The step that tells which pairs are kept, and whether a cut is to be made in them."""
+        """The step with the kept pairs, and whether rows in them are cut."""
         return "kept" if self.limits.cut_total is None else "weighed"
 
     def _light(self, table: str | None = None) -> Tree:
-        """Whether all rows of a pair are kept."""
+        """Return whether all rows of a pair are kept."""
         light: Tree = sql.column("n", table) <= sql.integer(self.limits.rows)
         if self.limits.cut_total is not None:
             light = exp.and_(light, sql.column("t", table) <= sql.integer(self.limits.total))
@@ -172,7 +172,7 @@ class Bounding:
         return _crowded("cells", names).select(sql.named(c, "c"), n)
 
     def _hashed(self) -> list[Step]:
-        """From rows of which equal ones are counted to numbered ones and their digests."""
+        """Return the steps from counted equal rows to numbered rows and their digests."""
         names, c = ("u", "j", *self.integers), sql.column("c")
         head = self._head(*_columns("j", *self.integers))
         begin = sql.each(sql.wide(0), c - sql.integer(1), sql.wide(_BLOCK))
@@ -194,7 +194,7 @@ class Bounding:
         ]
 
     def _cut(self) -> Tree:
-        """Below it are so many digests of a pair that the first r are surely there."""
+        """Return the digest below which the first r digests of a pair almost surely are."""
         n, most = sql.column("n"), 2 * self.limits.rows + 92
         # A pair has at most 2^62 rows.
         finer = [math.ceil(most * each) for _, each in _CUTS[1:]]
@@ -257,14 +257,14 @@ class Bounding:
         return exp.union(light, self._chosen("j", "k").select(one), distinct=False, copy=False)
 
     def _hash(self, j: Tree) -> Tree:
-        """md5 of salt:group:unit."""
+        """Return md5 of salt:group:unit."""
         return sql.md5(sql.joined(self._head(j), sql.column("u")))
 
     def _head(self, *integers: Tree) -> Tree:
-        """salt:group:integer:...: in bytes.
+        """Return salt:group:integer:...: in bytes.
 
-        No two inputs of a digest are alike: no integer holds a colon, and names of unknown groups
-        all hold as many.
+        All inputs of a digest are different: an integer has no colon, and names of unknown groups
+        all have the same number of colons.
         """
         parts = [sql.text(f"{self.salt}:")]
         for value in integers:
@@ -273,7 +273,7 @@ class Bounding:
 
 
 def _crowded(step: str, names: Sequence[Tree]) -> exp.Select:
-    """Return columns of the rows of a step whose pairs are crowded."""
+    """Return columns of the rows of a step in crowded pairs."""
     same = exp.and_(
         *(sql.column(x, "neyman_crowded").eq(sql.column(x, f"neyman_{step}")) for x in "uj")
     )
@@ -286,7 +286,7 @@ def _from(step: str, *names: str) -> exp.Select:
 
 
 def _least(most: int) -> Tree:
-    """The rows of a pair, or at most so many."""
+    """Return the number of rows of a pair, at most `most`."""
     return exp.Least(this=sql.column("n"), expressions=[sql.integer(most)], ignore_nulls=True)
 
 

@@ -1,11 +1,11 @@
-"""What limits and bounds did to an answer, told by the same statement: four integers more.
+"""The companion: four more integers of the same statement on the effect of limits and bounds.
 
-units   of each unit, before the cut: its rows t, of which k are kept, and x of n moved to a bound
-shares  of each unit that is cut b, the part of its rows that is lost; of each c, the part moved
-row     1024 (units that are not cut), sum of 1024 - b, sum of b, sum of c, all in 1024ths
+units   for each unit, before the cut: its rows t, the kept rows k, and x of n rows moved to a bound
+shares  for each cut unit b, the lost share of its rows; for each unit c, the moved share
+row     1024 (units without a cut), sum of 1024 - b, sum of b, sum of c, all in 1024ths
 
-A unit adds one of (1024, 0, 0) and (0, 1024 - b, b), and c in [0, 1024], by its own rows alone: so
-it moves the row by at most 2 * 1024 in l1 and by 2 * 1024^2 in squared l2.
+A unit adds (1024, 0, 0) or (0, 1024 - b, b), and c in [0, 1024], by its own rows only. So it moves
+the row by at most 2 * 1024 in l1 and by 2 * 1024^2 in squared l2.
 """
 
 from fractions import Fraction
@@ -28,7 +28,7 @@ _MOST: Final = 2**62
 
 
 def companion_sensitivity() -> Sensitivity:
-    """Return how far one unit moves the four integers."""
+    """Return the sensitivity of the four integers to one unit."""
     return Sensitivity(
         neighbors="add_remove",
         l1=Fraction(2 * PARTS),
@@ -41,14 +41,15 @@ def companion_sensitivity() -> Sensitivity:
 def companion_record(
     unit: Unit, limits: Limits, *, units: bool, bounds: bool, totals: bool = False
 ) -> dict[str, object]:
-    """Return what is public of them: what is limited, and to how many.
+    """Return their public record: the limits, and the number of each.
 
     Args:
-        unit: whose rows they are.
-        limits: r and m.
-        units: whether a unit adds once to a group, so that groups are kept and not rows.
+        unit: the privacy unit.
+        limits: the contribution limits r and m.
+        units: whether a unit adds once to a group, so that the limits are on groups and not on
+            rows.
         bounds: whether values are moved to bounds.
-        totals: whether it is the total of a unit that is moved to them.
+        totals: whether the total of a unit is moved to them, and not each value.
     """
     of = "groups" if units else "rows"
     if units and limits.cut_groups is None:
@@ -67,12 +68,13 @@ def companion_record(
 def companion_of(
     limits: Limits, *, units: bool, moved: Tree | None
 ) -> tuple[list[tuple[str, exp.Query]], list[Tree]]:
-    """Return the steps after `neyman_pairs`, and the four integers of the last of them.
+    """Return the steps after `neyman_pairs`, and the four integers of the last step.
 
     Args:
-        limits: r and m.
-        units: whether a unit adds once to a group, so that groups are kept and not rows.
-        moved: of a pair, how many of its rows were moved to a bound; None: there are no bounds.
+        limits: the contribution limits r and m.
+        units: whether a unit adds once to a group, so that the limits are on groups and not on
+            rows.
+        moved: the number of rows of a pair that were moved to a bound; None if there are no bounds.
     """
     n = sql.column("n")
     rows = exp.Least(this=n, expressions=[sql.integer(limits.rows)], ignore_nulls=True)

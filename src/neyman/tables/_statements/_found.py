@@ -1,9 +1,9 @@
-"""Which group a row is in where nobody declared the groups.
+"""The group of a row for undeclared groups.
 
-A group is called by the UTF-8 bytes of its keys' canonical texts, in hexadecimal digits with a
-colon between the columns: no two groups have one name, and no collation, case rule or setting of an
-engine reads such a name otherwise. Names order a unit's groups by hash as indices do where keys are
-declared, so the choice within a unit depends on that unit's rows only.
+The name of a group has the UTF-8 bytes of its keys' canonical texts, in hexadecimal digits with a
+colon between columns. So different groups have different names, and no collation, case rule or
+setting of an engine changes a name. The hash of names orders the groups of a unit, as the hash of
+indices does for declared keys, so the choice within a unit depends on that unit's rows only.
 """
 
 from collections.abc import Callable
@@ -24,11 +24,11 @@ __all__ = ["named_groups", "new_groups", "unknown_groups"]
 
 
 def named_groups(keys: UnknownKeys, view: View) -> tuple[exp.Select, Tree]:
-    """Return the rows that are in a group, and the name of it.
+    """Return the rows that are in a group, and the name of the group.
 
     Raises:
         UnknownColumn: if a grouping column is not in the view.
-        InvalidTable: if its values are no keys.
+        InvalidTable: if its values cannot be keys.
     """
     query = view.rows()
     parts: list[Tree] = []
@@ -40,13 +40,13 @@ def named_groups(keys: UnknownKeys, view: View) -> tuple[exp.Select, Tree]:
 
 
 def deciding(statistic: Statistic) -> int:
-    """Return which integer counts the rows: the heaviest that all rows add alike.
+    """Return the integer that counts rows: the largest constant contribution.
 
-    Found by its limits, to which the statement clamps what a row adds, and not declared: what
-    decides then counts rows whatever a statistic says of itself.
+    Its limits identify it, because the statement clamps contributions to them. So it counts rows
+    for any statistic, even a wrong one.
 
     Raises:
-        InvalidTable: if none does.
+        InvalidTable: if no integer counts rows.
     """
     counts = {
         i: part.low for i, part in enumerate(statistic.components) if part.low == part.high > 0
@@ -63,7 +63,7 @@ def deciding(statistic: Statistic) -> int:
 
 
 def new_groups(statistic: Statistic, limits: Limits) -> NewGroups:
-    """Return what one unit alone can add: its rows in each of its groups."""
+    """Return the contributions of one unit alone: its rows in each of its groups."""
     weight = statistic.components[deciding(statistic)].high
     return NewGroups(most=limits.groups, largest=limits.rows * weight)
 
@@ -71,7 +71,7 @@ def new_groups(statistic: Statistic, limits: Limits) -> NewGroups:
 def unknown_groups(
     keys: UnknownKeys, statistic: Statistic, view: View, find: Callable[[], FoundGroups]
 ) -> UnknownGroups:
-    """Return what is public of the groups, and what finds them."""
+    """Return the public part of the groups, and the function that finds them."""
     parsers = {name: view.schema[name].grouped()[1] for name in keys.columns}
     return UnknownGroups(
         parsers=parsers,

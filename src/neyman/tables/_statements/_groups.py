@@ -1,4 +1,4 @@
-"""Which group a row is in: its place in each grouping column, and among the chosen ones."""
+"""The group of a row: its place in each grouping column, and among the chosen combinations."""
 
 import math
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ def grouped(keys: Keys | None, view: View) -> tuple[exp.Select, Tree]:
 
 
 def values_of(keys: Keys, view: View) -> tuple[exp.Select, list[Tree]]:
-    """Return the rows of a view, and the values that tell the group of a row, one a column.
+    """Return the rows of a view, and the values that determine a row's group, one per column.
 
-    Rows that have the same values are of the same group, or of none.
+    Rows with equal values are in the same group, or in none.
 
     Raises:
         UnknownColumn: if a grouping column is not in the view.
@@ -50,13 +50,13 @@ def values_of(keys: Keys, view: View) -> tuple[exp.Select, list[Tree]]:
 def numbered(
     keys: Keys, view: View, query: exp.Select, values: Sequence[Tree]
 ) -> tuple[exp.Select, Tree]:
-    """Return a query without what is in no group, and the index of the group.
+    """Return a query without rows in no group, and the index of the group.
 
     Args:
         keys: the groups.
-        view: whose values they are.
-        query: over rows, or over what was counted of rows that have the same values.
-        values: that tell the group, one a column.
+        view: the view of the values.
+        query: a query over rows, or over counts of rows with equal values.
+        values: the values that determine the group, one per column.
     """
     terms: list[Tree] = []
     parts = zip(keys.columns, keys.domains, values, strict=True)

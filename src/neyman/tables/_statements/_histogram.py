@@ -1,10 +1,10 @@
 """The one SQL statement that counts rows at public nodes.
 
 values   group j, unit u and the doubles x0, x1, ... of every row of a known unit
-nearest  group j, unit u and the nodes w0, w1, ... that they are at, in doubles
-rows     group j, unit u and place k, where rows of one unit are bounded together
-parts    group j, place k and rows n that are left
-answer   rows per group and place, clamped to a public range; with the companion four rows more
+nearest  group j, unit u and the nodes w0, w1, ... of these, in doubles
+rows     group j, unit u and place k; the rows of a unit are bounded together
+parts    group j, place k and the remaining rows n
+answer   rows per group and place, clamped to a public range; with the companion four more rows
 """
 
 import math
@@ -31,18 +31,18 @@ __all__ = ["Histogram"]
 @final
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Everything that the statement depends on; all of it public.
+    """The parameters of the statement; all of them are public.
 
     Attributes:
-        columns: of the numbers.
-        axes: the nodes of each.
-        unit: whose rows are bounded together.
-        keys: the groups, or None for a single one.
-        salt: of the pseudo-random choices, hexadecimal.
-        max_rows: rows at one place beyond which their count is clamped.
-        companion: whether four rows more, of places -1 to -4, tell what limits and ends did; of an
-            entity.
-        ends: whether it tells of values that were moved to the ends of an axis.
+        columns: the columns of the numbers.
+        axes: the nodes of each column.
+        unit: the privacy unit.
+        keys: the groups; None for one group.
+        salt: the salt of the pseudo-random choices, hexadecimal.
+        max_rows: number of rows at one place above which their count is clamped.
+        companion: whether there are four more rows, at places -1 to -4, for the effect of limits
+            and ends; for an entity only.
+        ends: whether the companion counts values that were moved to the ends of an axis.
     """
 
     columns: tuple[str, ...]
@@ -56,20 +56,20 @@ class Histogram:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What rows are counted by: group, if there are any, and place."""
+        """The columns of a count: the group, if there are groups, and the place."""
         return ("k",) if self.keys is None else ("j", "k")
 
     @property
     def places(self) -> int:
-        """How many there are; the place of what is at none comes after them."""
+        """The number of places; the next number is the place of rows at none."""
         return math.prod(axis.number for axis in self.axes)
 
     def statement(self, view: View) -> exp.Query:
-        """Return the query over the view: a group's index, if any, a place, how many rows.
+        """Return the query over the view: index of a group (if any), place, number of rows.
 
         Raises:
-            UnknownColumn: if the view lacks a column.
-            InvalidTable: if a column holds no numbers.
+            UnknownColumn: if the view does not have a column.
+            InvalidTable: if a column does not have numbers.
         """
         values = unit_rows(self.keys, self.unit, view)
         for i, name in enumerate(self.columns):
@@ -88,12 +88,12 @@ class Histogram:
 
     @property
     def moved(self) -> bool:
-        """Whether it tells of values that were moved to an end."""
+        """Whether it counts values that were moved to an end."""
         clipped = any(not (axis.closed or axis.dropped or axis.counted) for axis in self.axes)
         return self.companion and self.ends and clipped
 
     def _companion_rows(self, integers: Sequence[Tree]) -> list[tuple[str, exp.Query]]:
-        """Return the steps to one row for each integer, and those rows as the last of them."""
+        """Return the steps to the companion rows, one row for each integer."""
         names = [f"c{i}" for i in range(len(integers))]
         named = [sql.named(value, name) for value, name in zip(integers, names, strict=True)]
         one = exp.select(*named).from_(sql.relation("neyman_shares"))

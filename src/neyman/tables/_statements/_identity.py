@@ -1,4 +1,4 @@
-"""What tells one statement from another: a digest of its tree, the tables apart."""
+"""The identity of a statement: a digest of its tree, without the tables."""
 
 import hashlib
 from typing import cast
@@ -11,12 +11,12 @@ __all__ = ["statement_digest"]
 
 
 def statement_digest(statement: Tree) -> str:
-    """Return a SHA-256 digest of all of a statement but what the private tables are called.
+    """Return a SHA-256 digest of a statement, without the names of private tables.
 
-    Two questions with one digest give the same integers of the same rows. Nobody writes it by
-    hand, and no writer of SQL stands between, who could leave out what an engine lacks. A table
-    with an alias is a private one: which that is, the question's source says, and an engine calls
-    it as it likes.
+    Two questions with the same digest give the same integers for the same rows. The digest is of
+    the tree, not of SQL, because a writer of SQL could leave out features that an engine does not
+    have. A table with an alias is private. The question's source identifies it, and each engine has
+    its own name for it.
     """
     found = hashlib.sha256()
     waiting: list[object] = [statement]

@@ -1,4 +1,4 @@
-"""The node that a value is at, in SQL: what `neyman.nodes` computes, operation by operation."""
+"""The node of a value in SQL: `neyman.nodes`, operation by operation."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ __all__ = ["beyond", "inside", "nearest", "place"]
 
 
 def nearest(axis: Nodes, value: Tree) -> Tree:
-    """Return the number of the node that a double is at, a whole double; NULL for a double at none.
+    """Return the number of the node of a double, as a whole double; NULL for a double at none.
 
-    On a circle it is not reduced to a number below that of the nodes yet. There are few of them
-    whatever the values are, so rows may be counted by it.
+    On a circle it is not yet reduced modulo the number of nodes. There are few such numbers for any
+    values, so rows can be counted by it.
 
     Args:
         axis: the nodes.
-        value: a column. An expression would be computed each time that it is written here.
+        value: a column. An expression would be computed at each of its uses here.
     """
     step, half = sql.double(axis.step), sql.double(0.5)
     inside = _turned(axis, value) if axis.closed else _shifted(axis, value)
@@ -34,7 +34,7 @@ def nearest(axis: Nodes, value: Tree) -> Tree:
 
 
 def inside(axis: Nodes, value: Tree) -> Tree:
-    """Return whether a double is at a node that is not that of an end it was moved to."""
+    """Return whether a double is at a node without being moved to an end."""
     return _between(value, axis)
 
 
@@ -44,11 +44,11 @@ def beyond(axis: Nodes, value: Tree) -> Tree:
 
 
 def place(axes: Sequence[Nodes], found: Sequence[Tree]) -> Tree:
-    """Return the place of a row, the last axis running fastest; NULL where it is at none.
+    """Return the place of a row, with the last axis fastest; NULL if it is at none.
 
     Args:
-        axes: at most 2^30 places together.
-        found: what is nearest on each.
+        axes: the axes, with at most 2^30 places together.
+        found: the nearest node on each axis.
     """
     first, *rest = (_whole(axis, node) for axis, node in zip(axes, found, strict=True))
     for axis, node in zip(axes[1:], rest, strict=True):

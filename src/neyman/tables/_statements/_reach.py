@@ -1,4 +1,4 @@
-"""How far an integer expression can go, found from its tree: then it need not be clamped."""
+"""The range of an integer expression, from its tree; within it no clamp is needed."""
 
 from collections.abc import Mapping
 
@@ -13,14 +13,13 @@ _MOST = 2**62
 
 
 def reach(value: Tree, columns: Mapping[str, tuple[int, int]]) -> tuple[int, int] | None:
-    """Return the least and the greatest value of an expression; None where the tree does not tell.
+    """Return the smallest and the largest value of an expression; None if unknown.
 
-    Sums, differences and products of whole numbers and columns are told of. No part of them leaves
-    62 bits.
+    It covers sums, differences and products of whole numbers and columns. No part exceeds 62 bits.
 
     Args:
-        value: 64-bit integers; NULL only where a column is.
-        columns: the least and the greatest value of each.
+        value: an expression of 64-bit integers; it is NULL only if a column is.
+        columns: the smallest and the largest value of each column.
     """
     found: tuple[int, int] | None = None
     match value:

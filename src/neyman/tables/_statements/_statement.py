@@ -1,15 +1,15 @@
 """The one SQL statement of an aggregate, as a syntax tree.
 
 rows     group j, unit u and grid integers k0, k1, ... of every row that counts
-parts    group j and component sums s0, s1, ... of the rows that are left after bounding
-answer   component sums per group, clamped to a public range; with the companion a row more
+parts    group j and component sums s0, s1, ... of the rows that remain after bounding
+answer   component sums per group, clamped to a public range; with the companion one more row
 
-Where each row is a unit and the groups are declared, nothing is bounded, and the engine adds up
-before it looks for the group: there are many rows, and few values that tell groups apart.
+If each row is a unit and the groups are declared, nothing is bounded. Then the engine sums first
+and finds the group afterwards, because there are many rows but few values that determine groups.
 
-rows     the values v0, v1, ... that tell the group, and grid integers, of every row
+rows     the values v0, v1, ... that determine the group, and grid integers, of every row
 sums     component sums of the rows with the same values
-parts    group j and component sums of the values that have one
+parts    group j and component sums of the values in a group
 """
 
 import hashlib
@@ -42,15 +42,16 @@ __all__ = ["Question", "by_group", "groups_of", "limits_of", "salt_of", "unit_ro
 @final
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Everything that the statement depends on; all of it public.
+    """The parameters of the statement; all of them are public.
 
     Attributes:
-        statistic: what each row adds.
-        unit: whose rows are bounded together.
-        keys: the groups, declared or not, or None for a single one.
-        salt: of the pseudo-random choices, hexadecimal.
-        max_rows: rows of one group beyond which the answer is clamped.
-        companion: whether a row more tells what limits and bounds did; of an entity.
+        statistic: the statistic.
+        unit: the privacy unit.
+        keys: the groups, declared or not; None for one group.
+        salt: the salt of the pseudo-random choices, hexadecimal.
+        max_rows: number of rows of one group above which the answer is clamped.
+        companion: whether there is one more row for the effect of limits and bounds; for an entity
+            only.
     """
 
     statistic: Statistic
@@ -62,12 +63,12 @@ class Question:
 
     @property
     def limits(self) -> Limits:
-        """The most that one unit fills of the groups."""
+        """The contribution limits of one unit."""
         return limits_of(self.unit, self.keys, self.statistic)
 
     @property
     def width(self) -> int:
-        """How many integers a row of the answer has."""
+        """The number of integers in a row of the answer."""
         own = len(self.statistic.components)
         return max(own, COMPANION) if self.companion else own
 
@@ -75,8 +76,8 @@ class Question:
         """Return the query over the view: a group's index, or name, then its integers.
 
         Raises:
-            UnknownColumn: if the view lacks a column.
-            InvalidTable: if a column is of a type that cannot be used so.
+            UnknownColumn: if the view does not have a column.
+            InvalidTable: if the type of a column does not fit its use.
         """
         steps = [("neyman_rows", self._rows(view)), *self._parts(view)]
         if not self.companion:
@@ -99,7 +100,7 @@ class Question:
         return self.companion and bool(self.statistic.columns)
 
     def _moved_rows(self) -> Tree | None:
-        """Of a pair, how many of its rows count otherwise than they are."""
+        """The number of rows of a pair whose values were moved to bounds."""
         if not self._moved:
             return None
         n, x = sql.column("n"), sql.column("x")
@@ -112,7 +113,7 @@ class Question:
 
     @property
     def _known(self) -> dict[str, tuple[int, int]]:
-        """Return the least and the greatest value of each grid integer of a row; of sums none."""
+        """Return the smallest and largest value of each grid integer of a row; none for sums."""
         if self.statistic.per_unit:
             return {}
         columns = zip(self._integers, self.statistic.columns, strict=True)
@@ -145,7 +146,7 @@ class Question:
         return query.select(sql.named(one.else_(sql.integer(0)), "x"), copy=False)
 
     def _told(self, view: View) -> exp.Select:
-        """Return the rows with their group, or with what tells it."""
+        """Return the rows with their group, or with the values that determine it."""
         if self.unit.entity is not None or not isinstance(self.keys, Keys):
             return unit_rows(self.keys, self.unit, view)
         query, values = values_of(self.keys, view)
@@ -213,13 +214,13 @@ class Question:
 
 
 def unit_rows(keys: Keys | UnknownKeys | None, unit: Unit, view: View) -> exp.Select:
-    """Return group j and, where a column names it, unit u of every row of a known unit.
+    """Return group j and, if a column names it, unit u of every row of a known unit.
 
     A group is its index among the declared ones, or its name.
 
     Raises:
-        UnknownColumn: if the view lacks a column.
-        InvalidTable: if a column is of a type that cannot be used so.
+        UnknownColumn: if the view does not have a column.
+        InvalidTable: if the type of a column does not fit its use.
     """
     match keys:
         case UnknownKeys():
@@ -234,7 +235,7 @@ def unit_rows(keys: Keys | UnknownKeys | None, unit: Unit, view: View) -> exp.Se
 
 
 def groups_of(keys: Keys | UnknownKeys | None) -> int | None:
-    """Return how many groups there are: without keys one; None where nobody declared them."""
+    """Return the number of groups: 1 without keys; None for undeclared groups."""
     match keys:
         case None:
             return 1
@@ -245,11 +246,11 @@ def groups_of(keys: Keys | UnknownKeys | None) -> int | None:
 
 
 def by_group(found: IntArray, groups: int) -> IntArray:
-    """Return the integers of all declared groups, a row each; of groups without rows they are 0.
+    """Return the integers of all declared groups, one row each; 0 for groups without rows.
 
     Args:
-        found: rows of a group's index and its integers.
-        groups: how many there are.
+        found: rows with a group's index and its integers.
+        groups: the number of groups.
     """
     answer = np.zeros((groups, found.shape[1] - 1), np.int64)
     answer[found[:, 0]] = found[:, 1:]
@@ -259,17 +260,17 @@ def by_group(found: IntArray, groups: int) -> IntArray:
 def limits_of(
     unit: Unit, keys: Keys | UnknownKeys | None, statistic: Statistic | None = None
 ) -> Limits:
-    """Return the most that one unit fills of the groups."""
+    """Return the contribution limits of one unit."""
     if statistic is not None and statistic.per_unit:
         unit = unit.once()
     return unit.limits(() if keys is None else keys.by_value, groups_of(keys))
 
 
 def salt_of(view: View, unit: Unit, keys: Keys | UnknownKeys | None) -> str:
-    """Return what the pseudo-random choice of a unit's rows begins with, hexadecimal.
+    """Return the salt of the pseudo-random choice of a unit's rows, hexadecimal.
 
-    It is the same for all questions about the same groups of the same rows under the same limits,
-    so that a count and a mean beside it keep the rows of the same groups of a unit.
+    It is equal for all questions about the same groups of the same rows under the same limits, so a
+    count and a mean keep rows of the same groups of a unit.
     """
     said = {
         "unit": unit.describe(() if keys is None else keys.by_value),
@@ -280,7 +281,7 @@ def salt_of(view: View, unit: Unit, keys: Keys | UnknownKeys | None) -> str:
 
 
 def _add(component: Component, k: Sequence[Tree], known: Mapping[str, tuple[int, int]]) -> Tree:
-    """What a row adds, inside the component's range whatever its formula does."""
+    """Return the contribution of a row, inside the component's range for any formula."""
     low, high = sql.integer(component.low), sql.integer(component.high)
     if component.low == component.high:
         return low
@@ -296,7 +297,7 @@ def _outside(measured: Measured, value: Tree) -> Tree:
 
 
 def _steps(measured: Measured, value: Tree) -> Tree:
-    """floor(min(max(x, lower), upper) / grid + 1/2), clamped first so that nothing overflows."""
+    """Return floor(min(max(x, lower), upper) / grid + 1/2), clamped first against overflow."""
     low, high, grid = (
         sql.double(float(x))
         for x in (measured.bounds.lower, measured.bounds.upper, measured.bounds.grid)
@@ -306,6 +307,6 @@ def _steps(measured: Measured, value: Tree) -> Tree:
 
 
 def _whole_steps(measured: Measured, value: Tree) -> Tree:
-    """min(max(x, lower), upper) of an integer, in steps of 1: as in doubles, and faster."""
+    """Return min(max(x, lower), upper) of an integer on a grid of 1, without doubles."""
     low, high = map(sql.wide, measured.bounds.steps)
     return sql.cast(sql.clamped(low, value, high), "BIGINT")

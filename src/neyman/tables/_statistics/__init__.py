@@ -1,1 +1,1 @@
-"""Statistics: what is summed of a row, how far a unit moves it, how the sums are read."""
+"""Statistics: contributions of rows, sensitivities, and columns of answers."""

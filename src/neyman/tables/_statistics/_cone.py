@@ -1,12 +1,12 @@
-"""What a noisy vector of sums says of ratios of them, all at once and without a linearisation.
+"""Simultaneous intervals for all ratios of noisy sums, without linearisation.
 
-Let z = theta + K, theta the sums before noise, and |P K| <= R for the projection P onto all that is
-perpendicular to theta, with the confidence asked for. A linear form g with g theta = 0 has
-|g z| = |g K| = |g P K| <= R |g|. So, for all forms f, h at once, also those chosen after seeing z,
+Let z = theta + K, where theta has the sums before noise, and |P K| <= R with the given confidence,
+where P is the projection onto the complement of theta. A linear form g with g theta = 0 has |g z| =
+|g K| = |g P K| <= R |g|. So, for all forms f, h at once, also those chosen after seeing z,
 
     rho = f theta / h theta   satisfies   |f z - rho h z| <= R |f - rho h|,
 
-and where h z > R |h|, so that the noise cannot have turned its sign, these rho are an interval.
+If h z > R |h|, the noise cannot change the sign of h, and these rho are an interval.
 
 Source: Fieller, *Some problems in interval estimation*, JRSS-B 1954; Scheffé, *A method for judging
     all contrasts in the analysis of variance*, Biometrika 1953.
@@ -41,11 +41,11 @@ class Cone:
     radius: float
 
     def ratio(self, top: Floats, bottom: Floats) -> Ends:
-        """Return the ends of top theta / bottom theta, group by group; infinite where unknown.
+        """Return the ends of top theta / bottom theta, group by group; infinite if unknown.
 
         Args:
             top: coefficients f, shape (groups, d).
-            bottom: coefficients h, of what is positive before noise; the same shape.
+            bottom: coefficients h of a form that is positive before noise, same shape.
 
         Error: rounded outwards.
         """

@@ -1,4 +1,4 @@
-"""Linear regression of a column on others, from their noisy sums of products."""
+"""Linear regression of a column on others, from noisy sums of products."""
 
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
@@ -20,10 +20,11 @@ _MOST: Final = 32
 @final
 @dataclass(frozen=True, slots=True)
 class LinearRegression(OfMoments):
-    """Least squares of a column on an intercept and other columns, where all are known.
+    """Least squares of a column on an intercept and other columns, for rows without NULL.
 
-    Each row adds N (1, u_i, 2 (u_i^2 - 1/2), u_i u_j) over all columns, the response the last: X'X,
-    X'y and y'y of centred columns, (p + 2)(p + 3)/2 integers for p features, each within N.
+    Each row adds N (1, u_i, 2 (u_i^2 - 1/2), u_i u_j) over all columns, with the response last.
+    These are X'X, X'y and y'y of centred columns: (p + 2)(p + 3)/2 integers for p features, each
+    within N.
 
     Attributes:
         response: the column y.
@@ -34,10 +35,10 @@ class LinearRegression(OfMoments):
     features: tuple[Measured, ...]
 
     def __post_init__(self) -> None:
-        """Refuse columns that cannot be told apart.
+        """Check the columns.
 
         Raises:
-            InvalidParameter: if there is no feature, or more than 32, a column stands twice, or
+            InvalidParameter: if there is no feature or more than 32, or a column occurs twice or
                 has no bounds.
         """
         check_measured("response", self.response)

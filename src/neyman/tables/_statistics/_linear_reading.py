@@ -1,17 +1,17 @@
-"""Noisy X'X, X'y and y'y -> coefficients with intervals. Post-processing, free.
+"""Coefficients with intervals, from noisy X'X, X'y and y'y. Post-processing, free.
 
 Let A b = c be the normal equations before noise, A' = A + N, c' = c + e the noisy ones, and
 b' = A'^-1 c'. Then, exactly,
 
     b' - b = A'^-1 (e - N b),
 
-and for the true b the vector e - N b is a fixed linear map of the noise, of rank p + 1: so with
-|P K| <= R all its combinations l, also those that depend on A', are at most R |l (e - N b)|, the
-norm being that of the coefficients of K. With t_j the largest |b'_j - b_j| this gives
+For the true b, the vector e - N b is a fixed linear map of the noise of rank p + 1. So with |P K|
+<= R all its combinations l, also those that depend on A', are at most R |l (e - N b)|, where the
+norm is that of the coefficients of K. With t_j the largest |b'_j - b_j| this gives
 
     t_j <= R (|l_j (e - N b')| + sum_k t_k |l_j N_k|),    l_j row j of A'^-1,
 
-which bounds t where the matrix of the last terms has a spectral radius below 1.
+which bounds t if the matrix of the last terms has a spectral radius below 1.
 """
 
 from dataclasses import dataclass
@@ -34,19 +34,20 @@ _WEAKEST = 1e-9
 @final
 @dataclass(frozen=True, slots=True)
 class LinearReading(MomentsReading):
-    """Intercept and slopes in the columns' units, one row each.
+    """The columns of a linear regression: intercept and slopes in the columns' units.
 
-    `lower`, `upper` hold for all coefficients of a group at once, with the confidence asked for, as
-    far as the noise goes; they are infinite where the noise leaves it open whether the features
-    are independent. `stddev` is that of the noise to first order, an estimate.
+    `lower` and `upper` hold for all coefficients of a group at once, with the given confidence, for
+    the noise only. They are infinite if the features may be dependent within the noise. `stddev` is
+    that of the noise to first order, an estimate.
 
-    There is no interval for a population: the sampling error of a coefficient rests on products of
-    four columns, which are not released. Sums of two say it only of residuals of one variance, and
-    of those of unequal ones such an interval held in 74 % where it promised 95 %.
+    There is no interval for a population, because the sampling error of a coefficient depends on
+    products of four columns, which are not released. Products of two suffice only for residuals of
+    equal variance. For unequal variances, the coverage of such an interval was 74 % instead of 95
+    %.
 
     Attributes:
-        layout: of the sums; the response is the last column.
-        weight: that the integers were multiplied by.
+        layout: the layout of the sums; the response is the last column.
+        weight: the factor of the integers.
     """
 
     names: ClassVar = (*("term", "estimate", "stddev", "lower", "upper", "count"),)
@@ -75,9 +76,9 @@ class _Equations:
     """The normal equations as linear maps of the noisy integers.
 
     Attributes:
-        layout: of the sums.
-        products: sums of products of (1, features, response), shape (p + 2, p + 2, d): forms.
-        noise: on each integer.
+        layout: the layout of the sums.
+        products: forms of the sums of products of (1, features, response), shape (p + 2, p + 2, d).
+        noise: the noise on each integer.
         radius: R.
     """
 
@@ -87,7 +88,7 @@ class _Equations:
     radius: float
 
     def solved(self, raw: Floats) -> Floats:
-        """Return, for each coefficient, the columns of the reading after the first."""
+        """Return the columns of the answer after the first, for each coefficient."""
         sums = self.products @ raw
         matrix, right = sums[:-1, :-1], sums[-1, :-1]
         if not np.linalg.eigvalsh(matrix)[0] > _WEAKEST * np.max(np.abs(np.diag(matrix))):
@@ -121,7 +122,7 @@ class _Equations:
         return radius * (np.linalg.norm(rows @ moved, axis=1) + self._norms(rows) @ most)
 
     def _norms(self, rows: Floats) -> Floats:
-        """Return |l_j N_k|, row j, column k."""
+        """Return |l_j N_k| with row j and column k."""
         return np.linalg.norm(np.einsum("ja,kad->jkd", rows, self.products[:-1, :-1]), axis=2)
 
     def _in_units(self) -> tuple[Floats, Floats]:

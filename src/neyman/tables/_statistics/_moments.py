@@ -1,11 +1,12 @@
-"""Sums of products of columns, centred, balanced and jointly noisy: what moments are made of.
+"""Sums of products of centred columns, balanced and with joint noise, for moments.
 
 With u = (x - middle)/half the range, in [-1, 1], a row adds one integer for each of
 
     1,  u_i,  u_i^2 - 1/2,  u_i u_j
 
-in units that make all of them equally large, N: each takes the same part of the noise. Products of
-grid steps beyond 2^20 are rounded, row by row, to the unit: exactly, and alike on every engine.
+in units that give all of them the same limit N, so that each has the same share of the noise.
+Products of more than 2^20 grid steps are rounded to the unit, row by row, with the same result on
+every engine.
 """
 
 from abc import abstractmethod
@@ -49,7 +50,7 @@ class Axis:
 
     @property
     def shift(self) -> int:
-        """Bits of the grid that are rounded away."""
+        """The number of low bits of the grid that are rounded away."""
         low, high = self.column.bounds.steps
         return max(0, (high - low).bit_length() - _WIDEST.bit_length())
 
@@ -60,26 +61,26 @@ class Axis:
 
     @property
     def reach(self) -> int:
-        """Largest |d|, a."""
+        """a, the largest |d|."""
         return self._highest - self.centre
 
     @property
     def ends(self) -> tuple[int, int]:
-        """Least and greatest d."""
+        """The smallest and the largest d."""
         return -self.centre, self.reach
 
     @property
     def half_range(self) -> Fraction:
-        """What u = 1 is above the middle, in the column's units."""
+        """The distance of u = 1 from the middle, in the column's units."""
         return self.reach * self._step
 
     @property
     def middle(self) -> Fraction:
-        """The place of u = 0, in the column's units."""
+        """The value at u = 0, in the column's units."""
         return self.column.bounds.lower + self.centre * self._step
 
     def steps(self, k: Tree) -> Tree:
-        """Write d of the grid integer k."""
+        """Write d for the grid integer k."""
         above = k - integer(self.column.bounds.steps[0])
         return _halved(above, self.shift) - integer(self.centre)
 
@@ -96,21 +97,21 @@ class Axis:
 @final
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which products are summed, and what their integers stand for.
+    """The summed products, and the units of their integers.
 
     Attributes:
         axes: the columns.
-        terms: the products, the empty one, which counts rows, first.
+        terms: the products; the first is empty, which counts rows.
     """
 
     axes: tuple[Axis, ...]
     terms: tuple[Term, ...]
 
     def __post_init__(self) -> None:
-        """Refuse bounds whose products no double holds.
+        """Check that products of the bounds are in range for doubles.
 
         Raises:
-            InvalidTable: naming the column.
+            InvalidTable: with the column, if they are not.
         """
         for axis in self.axes:
             if not _SMALLEST <= axis.half_range <= _LARGEST:
@@ -122,19 +123,19 @@ class Layout:
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """What a row adds, one integer a term, all of about the same limit."""
+        """The contributions of a row, one integer for each term, all with about the same limit."""
         parts = [self._part(term) for term in self.terms]
         return tuple(
             part.weighed(weight) for part, weight in zip(parts, self._weights(), strict=True)
         )
 
     def units(self, weight: int) -> list[list[float]]:
-        """Return the square matrix that makes normalised moments of the integers.
+        """Return the square matrix from the integers to normalised moments.
 
         Row m gives the sum over rows of the product of the u of term m.
 
         Args:
-            weight: that the integers have been multiplied by.
+            weight: the factor of the integers.
         """
         weights = self._weights()
         matrix = [[0.0] * len(self.terms) for _ in self.terms]
@@ -149,10 +150,10 @@ class Layout:
         return matrix
 
     def known_terms(self, weight: int) -> tuple[Known | None, ...]:
-        """Return what each integer is of, where it is of rows or of the total of a single column.
+        """Return the meaning of each integer that has rows or the total of a single column.
 
         Args:
-            weight: as of `units`.
+            weight: as for `units`.
         """
         rows, *rest = self._weights()
         found: list[Known | None] = [Known(weight * rows), *[None] * len(rest)]
@@ -161,7 +162,7 @@ class Layout:
         return tuple(found)
 
     def _weights(self) -> list[int]:
-        """Whole numbers that bring every part to the same limit, or next to it."""
+        """Return whole numbers that bring every part to about the same limit."""
         limits = [self._part(term).limit for term in self.terms]
         most = max(limits)
         common = most * max(1, min(_FINER, _LIMIT // most))
@@ -202,7 +203,7 @@ class _Part:
         return max(abs(self.low), abs(self.high))
 
     def rounded(self) -> "_Part":
-        """Return it in units of 2^shift, at most 2^20 of them; a shift of what is not negative."""
+        """Return it in units of 2^shift, at most 2^20 of them; it is not negative."""
         shift = max(0, (self.limit - 1).bit_length() - _LIMIT.bit_length() + 1)
         if not shift:
             return self
@@ -216,7 +217,7 @@ class _Part:
         return _Part(short, low, high, shift)
 
     def centred(self) -> "_Part":
-        """Return it less half of its range."""
+        """Return it minus half of its range."""
         offset, value = (self.low + self.high) // 2, self.value
         return _Part(
             lambda k: value(k) - integer(offset),
@@ -235,7 +236,7 @@ class _Part:
 
 
 def _halved(value: Tree, shift: int) -> Tree:
-    """Write round(value / 2^shift) for a value that is not negative; halves go up."""
+    """Write round(value / 2^shift) for a non-negative value; halves are rounded up."""
     if not shift:
         return exp.Paren(this=value)
     raised = exp.Paren(this=value + integer(2 ** (shift - 1)))
@@ -247,14 +248,14 @@ def _rounded(value: int, shift: int) -> int:
 
 
 class OfMoments(Statistic):
-    """A statistic that is read off sums of products of its columns."""
+    """A statistic from sums of products of its columns."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def layout(self) -> Layout:
-        """Which sums of products."""
+        """The layout of the sums of products."""
 
     @property
     @final

@@ -1,4 +1,4 @@
-"""Statistics that a unit adds to once in a group, whatever the number of its rows there."""
+"""Statistics where a unit adds once to a group, for any number of its rows there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ __all__ = ["CountUnits", "MeanPerUnit", "SumPerUnit"]
 @final
 @dataclass(frozen=True, slots=True)
 class CountUnits(Statistic):
-    """Distinct units of each group: each adds 1."""
+    """The number of distinct units of each group: each adds 1."""
 
     @property
     @override
@@ -58,21 +58,21 @@ class CountUnits(Statistic):
 @final
 @dataclass(frozen=True, slots=True)
 class MeanPerUnit(Statistic):
-    """Mean over units of the mean of each unit's rows: "the average patient", not "visit".
+    """The mean over units of the mean of each unit's rows: "the average patient", not "visit".
 
-    With n rows of the unit in a group, k their grid integers, it adds
+    A unit with n rows in a group, with grid integers k, adds
 
         (a, floor(sum k / n + 1/2) - c)
 
-    c the grid point in the middle of the bounds, a the largest distance from it. No row is cut, and
-    the sensitivity does not depend on how many rows a unit has. The number differs from the mean
-    over rows where units with many rows differ from the others.
+    c is the grid point in the middle of the bounds, a the largest distance from it. No row is cut,
+    and the sensitivity does not depend on the number of rows of a unit. The result differs from the
+    mean over rows if units with many rows differ from others.
     """
 
     column: Measured
 
     def __post_init__(self) -> None:
-        """Refuse a column without bounds."""
+        """Check that the column has bounds."""
         check_measured("column", self.column)
 
     @property
@@ -123,13 +123,13 @@ class MeanPerUnit(Statistic):
 @final
 @dataclass(frozen=True, slots=True)
 class SumPerUnit(Statistic):
-    """Sum over units of the total of each unit's rows, moved to bounds of its own.
+    """The sum over units of the total of each unit's rows, clamped to bounds of its own.
 
     A unit with grid integers k adds min(max(sum k, L), U) to a group. No row is cut, and the
-    sensitivity does not depend on how many rows a unit has.
+    sensitivity does not depend on the number of rows of a unit.
 
     Attributes:
-        column: with the bounds of one row.
+        column: the column, with the bounds of one row.
         total: bounds L and U of the total of one unit in a group, on the column's own grid.
     """
 
@@ -137,7 +137,7 @@ class SumPerUnit(Statistic):
     total: Bounds
 
     def __post_init__(self) -> None:
-        """Refuse a column without bounds, and a total without them or on another grid."""
+        """Check that the column and the total have bounds, on the same grid."""
         check_measured("column", self.column)
         check_type("total", self.total, Bounds, "Bounds(lower, upper, grid=...) of a unit's total")
         if self.total.grid != self.column.bounds.grid:
@@ -192,7 +192,7 @@ class SumPerUnit(Statistic):
 @final
 @dataclass(frozen=True, slots=True)
 class _Called(SumsReading):
-    """A reading whose first column has a name of its own."""
+    """A reading whose first column has its own name."""
 
     name: str
     reading: SumsReading

@@ -1,4 +1,4 @@
-"""Public noisy integers -> the columns that a person reads. Post-processing, free."""
+"""The columns of an answer, from public noisy integers. Post-processing, free."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,10 +19,10 @@ __all__ = ["CountReading", "MeanReading", "PoissonReading", "SumReading"]
 @final
 @dataclass(frozen=True, slots=True)
 class CountReading(SumsReading):
-    """Noisy counts with their noise interval; negative ones stay, so that all are unbiased.
+    """Noisy counts with their noise interval; negative ones stay, so all are unbiased.
 
     Attributes:
-        weight: that the integers were multiplied by; where it is not 1, noise makes fractions.
+        weight: the factor of the integers; if it is not 1, counts with noise have fractions.
     """
 
     names: ClassVar = ("count", "stddev", "lower", "upper")
@@ -48,15 +48,15 @@ class CountReading(SumsReading):
 @final
 @dataclass(frozen=True, slots=True)
 class PoissonReading(SumsReading):
-    """Noisy counts or sums, and the means that they do not reject, of a Poisson number of units.
+    """Noisy counts or sums, with an interval for the mean of a Poisson number of units.
 
-    Half of what the confidence leaves is for the noise, half for the Poisson law, so that the
-    total interval holds with the confidence at least, for every mean.
+    Half of the error probability is for the noise, half for the Poisson law. So the coverage of the
+    total interval is at least the confidence, for every mean.
 
     Attributes:
-        plain: reads the counts or sums.
-        step: what an integer of 1 stands for.
-        largest: what one unit adds at most, above 0; none adds less than 0.
+        plain: the reading of the counts or sums.
+        step: the value of an integer of 1.
+        largest: the largest contribution of one unit, above 0; the smallest is at least 0.
     """
 
     more: ClassVar = ("total_lower", "total_upper")
@@ -114,18 +114,18 @@ class SumReading(SumsReading):
 class MeanReading(SumsReading):
     """Noisy means with Fieller's interval, both inside the bounds of the column.
 
-    mean = grid (c + a s / n_a), with n_a the noisy weighted count; NaN where n_a <= 0. The ratio
-    has no standard deviation, so none is given.
+    mean = grid (c + a s / n_a), with n_a the noisy weighted count; NaN if n_a <= 0. The ratio has
+    no standard deviation, so there is no such column.
 
-    No spread is released, so the total interval takes the largest that the bounds allow, at the
-    end of the noise interval that is nearest to their middle (`share_reach`).
+    The release has no spread. So the total interval uses the largest variance that the bounds
+    allow, at the end of the noise interval nearest to their middle (`share_reach`).
 
     Attributes:
-        bounds: of the column.
+        bounds: the bounds of the column.
         centre: c, in grid steps.
         weight: a, in grid steps.
-        factor: that both integers were multiplied by.
-        unit_rows: most rows of one unit, r.
+        factor: the factor of both integers.
+        unit_rows: r, the most rows of one unit.
     """
 
     names: ClassVar = ("mean", "lower", "upper", "total_lower", "total_upper", "count")

@@ -1,17 +1,17 @@
-"""Noise and sampling together, where units are an independent sample and their rows are not.
+"""Noise and sampling error together, for independent units with dependent rows.
 
-Let e be a row's deviation from what is estimated, and T the sum of it over the rows of one unit.
-Of at most r rows Cauchy and Schwarz give T^2 <= r sum e^2, so that
+Let e be a row's deviation from the estimated value, and T its sum over the rows of one unit. For at
+most r rows, Cauchy and Schwarz give T^2 <= r sum e^2, so
 
     variance of a mean <= r var / n,
 
-whatever ties the rows of a unit together: n rows tell as much as N = n / r independent ones at
-least. Where e lies in [-s, 1 - s] the bound holds for all moments, not for the second alone: by
-convexity E exp(t T / r) is at most that of n_u / r whole Bernoulli trials of chance s.
+for any dependence within a unit: n rows have at least the information of N = n / r independent
+ones. If e is in [-s, 1 - s], the bound holds for all moments, not only for the second: by convexity
+E exp(t T / r) is at most that of n_u / r whole Bernoulli trials of probability s.
 
-An interval of the noise and one of the sampling, each with the confidence asked for, are added as
-sqrt(a^2 + b^2): exact for normal errors, an estimate otherwise, whose coverage is measured
-(docs/measured.md).
+The half widths of a noise interval and of a sampling interval, each with the given confidence, are
+added as sqrt(a^2 + b^2). That is exact for normal errors, and otherwise an estimate whose coverage
+is measured (docs/measured.md).
 
 Source: Bhatia, Davis, *A better bound on the variance*, American Mathematical Monthly 2000;
     Hoeffding, *Probability inequalities for sums of bounded random variables*, JASA 1963.
@@ -31,12 +31,12 @@ _TRIALS: Final = 2.0**20
 
 
 def widened(value: Floats, ends: Ends, reach: Ends) -> Ends:
-    """Return value - sqrt(noise^2 + sampling^2) and value + the same of the other side.
+    """Return value - sqrt(noise^2 + sampling^2), and value + the same for the upper side.
 
     Args:
-        value: read from the noisy sums; NaN where there is none.
-        ends: of its noise interval.
-        reach: how far sampling can move it, down and up.
+        value: the value from the noisy sums; NaN if there is none.
+        ends: the ends of its noise interval.
+        reach: the half width of the sampling interval, down and up.
     """
     (low, high), (down, up) = ends, reach
     value = np.nan_to_num(value, nan=0.0)
@@ -44,15 +44,15 @@ def widened(value: Floats, ends: Ends, reach: Ends) -> Ends:
 
 
 def share_reach(share: Floats, trials: Floats, confidence: float) -> Ends:
-    """Return how far below and above a mean of values in [0, 1] that of the population may be.
+    """Return the sampling half widths, down and up, for a mean of values in [0, 1].
 
-    Exact for 0 and 1, which vary most of all values with their mean: the variance is
-    (1 - mean) mean / N at most (Bhatia and Davis), and the tails are those of N trials.
+    It is exact for the values 0 and 1, which have the largest variance for a given mean: the
+    variance is at most (1 - mean) mean / N (Bhatia and Davis), and the tails are those of N trials.
 
     Args:
         share: the mean, in [0, 1].
-        trials: N, not a whole number as a rule; everything is possible where it is not above 0.
-        confidence: in (0, 1).
+        trials: N, usually not whole; if it is not above 0, every mean is possible.
+        confidence: the confidence, in (0, 1).
 
     Source: Clopper, Pearson, *The use of confidence or fiducial limits illustrated in the case of
         the binomial*, Biometrika 1934.
@@ -72,18 +72,19 @@ def share_reach(share: Floats, trials: Floats, confidence: float) -> Ends:
 
 
 def mean_reach(variance: Floats, room: Ends, trials: Floats, confidence: float) -> Ends:
-    """Return how far below and above a mean that of the population may be, by a known variance.
+    """Return the sampling half widths, down and up, for a mean with a known variance.
 
-    A part p of the population at a distance b, of which the sample has nothing, moves the mean by
-    d = p b and adds b d to the variance. So d^2 <= t^2 (variance + b d) / (N - 1), that is
+    A part p of the population at a distance b that is not in the sample moves the mean by d = p b
+    and adds b d to the variance. So d^2 <= t^2 (variance + b d) / (N - 1), that is,
 
         d <= h + sqrt(h^2 + t^2 variance / (N - 1)),   h = t^2 b / (2 (N - 1)).
 
     Args:
-        variance: of the rows.
-        room: b, how far the bounds are below and above.
-        trials: N; nothing is known of fewer than 2.
-        confidence: in (0, 1); t is Student's quantile of N - 1 degrees of freedom.
+        variance: the variance of the rows.
+        room: b, the distances to the lower and the upper bound.
+        trials: N; below 2 every mean is possible.
+        confidence: the confidence, in (0, 1); t is Student's quantile with N - 1 degrees of
+            freedom.
     """
     enough = trials >= 2
     degrees = np.where(enough, trials - 1, 1.0)
@@ -96,14 +97,14 @@ def mean_reach(variance: Floats, room: Ends, trials: Floats, confidence: float) 
 
 
 def poisson_ends(low: Floats, high: Floats, largest: float, confidence: float) -> Ends:
-    """Return the means at which sums over a Poisson number of units are not too large or small.
+    """Return the ends of an interval for the mean of sums over a Poisson number of units.
 
     Args:
-        low: least sum before noise.
-        high: largest; below 0 it is taken for 0.
-        largest: what one unit adds at most; it adds nothing below 0. Sums of less than that vary
-            less than so many times a Poisson number.
-        confidence: of the two ends together.
+        low: the smallest sum before noise.
+        high: the largest sum before noise; below 0 it counts as 0.
+        largest: the largest contribution of one unit; the smallest is at least 0. A sum varies at
+            most like `largest` times a Poisson number.
+        confidence: the confidence of both ends together.
 
     Source: Garwood, *Fiducial limits for the Poisson distribution*, Biometrika 1936.
     """

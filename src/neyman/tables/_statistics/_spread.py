@@ -21,14 +21,14 @@ __all__ = ["Correlation", "Covariance", "Variance"]
 class Variance(OfMoments):
     """Variance, standard deviation and mean of a column, from one noisy vector.
 
-    Each row adds N (1, u, 2 (u^2 - 1/2)), u in [-1, 1] its distance from the middle of the bounds:
-    three integers, each within N.
+    Each row adds three integers within N: N (1, u, 2 (u^2 - 1/2)), with u in [-1, 1] its distance
+    from the middle of the bounds.
     """
 
     column: Measured
 
     def __post_init__(self) -> None:
-        """Refuse a column without bounds."""
+        """Check that the column has bounds."""
         check_measured("column", self.column)
 
     @property
@@ -57,13 +57,13 @@ class Variance(OfMoments):
 
 @dataclass(frozen=True, slots=True)
 class _OfTwo(OfMoments):
-    """A statistic of two columns, where both are known."""
+    """A statistic of two columns, for rows with both values."""
 
     column: Measured
     other: Measured
 
     def __post_init__(self) -> None:
-        """Refuse columns without bounds."""
+        """Check that the columns have bounds."""
         check_measured("column", self.column)
         check_measured("other", self.other)
 
@@ -81,7 +81,7 @@ class _OfTwo(OfMoments):
 @final
 @dataclass(frozen=True, slots=True)
 class Covariance(_OfTwo):
-    """Covariance of two columns, where both are known.
+    """The covariance of two columns, for rows with both values.
 
     Each row adds N (1, u, v, u v).
     """
@@ -108,7 +108,7 @@ class Covariance(_OfTwo):
 @final
 @dataclass(frozen=True, slots=True)
 class Correlation(_OfTwo):
-    """Pearson's correlation of two columns, where both are known.
+    """Pearson's correlation of two columns, for rows with both values.
 
     Each row adds N (1, u, v, 2 (u^2 - 1/2), 2 (v^2 - 1/2), u v).
     """

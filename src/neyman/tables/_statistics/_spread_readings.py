@@ -1,8 +1,8 @@
-"""Noisy sums of products -> variances, covariances, correlations. Post-processing, free.
+"""Variances, covariances and correlations from noisy sums of products. Post-processing, free.
 
-Every interval of the noise holds with the confidence asked for, whatever the data: it is made of
-ratios of linear forms (`_cone`) with the noisy means put for the true ones, and the square of what
-that can be wrong by is added. With dx = m_x - a and a noisy,
+Every noise interval holds with the given confidence for any data. It has ratios of linear forms
+(`_cone`) with noisy means in place of the true ones, plus the square of the largest error of that.
+With dx = m_x - a and a noisy,
 
     sum (x - a)^2 / n       = var + dx^2
     sum (x - a)(y - b) / n  = cov + dx dy
@@ -36,8 +36,8 @@ class NoisySums:
     Attributes:
         raw: the noisy integers, shape (groups, d).
         units: `Layout.units`.
-        noise: on each integer.
-        confidence: of intervals.
+        noise: the noise on each integer.
+        confidence: the confidence of intervals.
     """
 
     raw: Floats
@@ -49,34 +49,34 @@ class NoisySums:
     def of(
         noisy: IntArray, layout: Layout, weight: int, noise: Noise, confidence: float
     ) -> "NoisySums":
-        """Read the integers group by group."""
+        """Return the integers, group by group."""
         raw = noisy.reshape(-1, len(layout.terms)).astype(np.float64)
         return NoisySums(raw, np.array(layout.units(weight)), noise, confidence)
 
     @property
     def sums(self) -> Floats:
-        """Sums over rows of each product, shape (groups, d)."""
+        """The sums over rows of each product, shape (groups, d)."""
         return self.raw @ self.units.T
 
     @property
     def counts(self) -> Floats:
-        """Noisy numbers of rows."""
+        """The noisy numbers of rows."""
         return self.raw[:, 0] * self.units[0, 0]
 
     def form(self, *parts: tuple[int, Floats | float]) -> Floats:
-        """Return the coefficients, of the integers, of a form in the sums: (index, factor), ..."""
+        """Return the coefficients of the integers in a form of the sums: (index, factor), ..."""
         total = np.zeros_like(self.raw)
         for index, factor in parts:
             total += np.multiply.outer(np.broadcast_to(factor, len(self.raw)), self.units[index])
         return total
 
     def cone(self) -> Cone:
-        """Return what holds for all ratios at once."""
+        """Return the simultaneous intervals of all ratios."""
         size = len(self.units)
         return Cone(self.raw, self.noise.radius(max(1, size - 1), size, self.confidence))
 
     def mean_ends(self, index: int) -> Ends:
-        """Return the interval of one mean by itself."""
+        """Return the interval of one mean alone."""
         pair = self.raw[:, [0, index]]
         units = self.units[np.ix_([0, index], [0, index])]
         top, bottom = (np.broadcast_to(units[i], pair.shape) for i in (1, 0))
@@ -88,7 +88,7 @@ class NoisySums:
 
 
 class MomentsReading(SumsReading):
-    """A reading of sums of products of columns."""
+    """The columns of a statistic from sums of products."""
 
     __slots__ = ()
 
@@ -109,12 +109,12 @@ class MomentsReading(SumsReading):
 @final
 @dataclass(frozen=True, slots=True)
 class VarianceReading(MomentsReading):
-    """Variance about the mean of the rows, divided by their number; NaN where that is not positive.
+    """The variance of the rows, divided by their number; NaN if that is not positive.
 
     Attributes:
-        layout: of the sums.
-        weight: that the integers were multiplied by.
-        unit_rows: most rows of one unit, r.
+        layout: the layout of the sums.
+        weight: the factor of the integers.
+        unit_rows: r, the most rows of one unit.
     """
 
     names: ClassVar = (
@@ -148,7 +148,7 @@ class VarianceReading(MomentsReading):
     def _totals(
         self, sums: NoisySums, spread: tuple[Floats, Floats, Floats], means: tuple[Floats, Ends]
     ) -> tuple[Ends, Ends]:
-        """Sampling: of the mean by the variance, and never more than by the bounds alone.
+        """Return the total intervals; that of the mean is never wider than by the bounds alone.
 
         The variance is a mean of squares (u - m)^2, which are between 0 and (1 + |m|)^2.
         """
@@ -172,7 +172,7 @@ class VarianceReading(MomentsReading):
 @final
 @dataclass(frozen=True, slots=True)
 class CovarianceReading(MomentsReading):
-    """Covariance of the rows, divided by their number; NaN where that is not positive."""
+    """The covariance of the rows, divided by their number; NaN if that is not positive."""
 
     names: ClassVar = ("covariance", "lower", "upper", "count")
     layout: Layout
@@ -194,12 +194,12 @@ class CovarianceReading(MomentsReading):
 @final
 @dataclass(frozen=True, slots=True)
 class CorrelationReading(MomentsReading):
-    """Correlation of the rows; NaN where the number or a variance is not positive.
+    """The correlation of the rows; NaN if the number or a variance is not positive.
 
     r = 2 cov / (l var_x + var_y / l) / sqrt(1 - w^2),  w = (l var_x - var_y/l)/(l var_x + var_y/l),
 
-    for every l > 0. With the best noisy l the first factor is a ratio of linear forms, and w is 0
-    but for the noise.
+    for every l > 0. With the best noisy l, the first factor is a ratio of linear forms, and w is 0
+    up to noise.
     """
 
     names: ClassVar = ("correlation", "lower", "upper", "count")
@@ -244,7 +244,7 @@ def _spread_out(ends: Ends, part: Floats) -> Ends:
 
 
 def _mean(sums: NoisySums, index: int) -> Floats:
-    """Return the noisy mean of one product, in [-1, 1]; NaN where the count is not positive."""
+    """Return the noisy mean of one product, in [-1, 1]; NaN if the count is not positive."""
     counts = sums.counts
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(counts > 0, sums.sums[:, index] / counts, np.nan)
@@ -260,7 +260,7 @@ def _moment(sums: NoisySums, index: int, first: int, second: int) -> Floats:
 
 
 def _offset(cone: Cone, sums: NoisySums, index: int, mean: Floats) -> Floats:
-    """Return the most that a noisy mean is off, |m - a|, where both are in [-1, 1]."""
+    """Return the largest error |m - a| of a noisy mean, for both in [-1, 1]."""
     low, high = cone.ratio(sums.form((index, 1.0)), sums.form((0, 1.0)))
     a = _or_0(mean)
     return np.maximum(_clipped(high, -1, 1) - a, a - _clipped(low, -1, 1))

@@ -1,4 +1,4 @@
-"""What a row adds to an answer: bounded integers, whatever the row holds."""
+"""A statistic: bounded integers that each row adds, for any row."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -30,18 +30,18 @@ _MOST = 2**62
 @final
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A column that a statistic is about, with its bounds."""
+    """A column of a statistic, with its bounds."""
 
     column: str
     bounds: Bounds
 
     @property
     def absent(self) -> int:
-        """The integer that stands for no value: one step beyond the upper bound."""
+        """The integer of a missing value: one step above the upper bound."""
         return self.bounds.steps[1] + 1
 
     def describe(self) -> dict[str, object]:
-        """Return the public record, JSON-able."""
+        """Return the public record for JSON."""
         return {
             "column": self.column,
             "bounds": [text(self.bounds.lower), text(self.bounds.upper)],
@@ -54,14 +54,15 @@ class Measured:
 class Component:
     """One integer that every kept row adds to its group.
 
-    The statement clamps `value` to [low, high] itself, unless the tree of `value` shows that it
-    stays there: the sensitivity does not depend on what `value` does.
+    The statement itself clamps `value` to [low, high], unless the tree of `value` shows that it
+    stays there. So the sensitivity does not depend on `value`.
 
     Attributes:
-        value: from the row's grid integers, one for each column of the statistic, to the integer;
-            syntax trees of 64-bit integers. Whether a product fits is its maker's to say.
-        low: smallest integer that a row adds.
-        high: largest.
+        value: the map from the row's grid integers, one for each column of the statistic, to the
+            integer, as syntax trees of 64-bit integers. Its author must make sure that products
+            fit.
+        low: the smallest integer that a row adds.
+        high: the largest integer that a row adds.
     """
 
     value: Callable[[Sequence[Tree]], Tree]
@@ -69,7 +70,7 @@ class Component:
     high: int
 
     def __post_init__(self) -> None:
-        """Refuse a component that is constant zero or beyond the engine's integers."""
+        """Refuse a component that is always zero or exceeds the engine's integers."""
         if not (self.low <= self.high and 0 < self.limit <= _MOST):
             raise InvalidParameter(
                 "a component must have low <= high, not both zero, within 2^62; got "
@@ -78,17 +79,17 @@ class Component:
 
     @property
     def limit(self) -> int:
-        """Most that one row moves the sum, w."""
+        """w, the most that one row moves the sum."""
         return max(abs(self.low), abs(self.high))
 
 
 class Statistic(ABC):
-    """A sum over rows of integer vectors, one vector a group, and how people read it.
+    """A sum over rows of integer vectors, one vector for each group, and the columns of its answer.
 
     v_j = sum over kept rows i of group j of (c_1(k_i), ..., c_d(k_i)),   |c_m| <= w_m
 
-    Guarantee: the sensitivity follows from the components' limits and from the unit's bounds
-    alone (`sensitivity_of`).
+    Guarantee: the sensitivity depends only on the components' limits and on the unit's contribution
+        limits (`sensitivity_of`).
     """
 
     __slots__ = ()
@@ -96,73 +97,73 @@ class Statistic(ABC):
     @property
     @abstractmethod
     def columns(self) -> tuple[Measured, ...]:
-        """What it is about; without any, all rows add the same."""
+        """Its columns; without any, all rows add the same."""
 
     @property
     def complete(self) -> bool:
-        """Whether a row where one of the columns is NULL or NaN is left out.
+        """Whether a row with NULL or NaN in one of the columns is left out.
 
-        Otherwise it stays, and the integer of such a column is `Measured.absent`.
+        If not, the row stays, and the integer of such a column is `Measured.absent`.
         """
         return True
 
     @property
     def totals(self) -> bool:
-        """Whether it is the total of a unit that is moved to bounds, and not each value."""
+        """Whether the total of a unit is moved to bounds, and not each value."""
         return False
 
     @property
     def per_unit(self) -> bool:
-        """Whether a unit adds once to a group, by the sums of its rows there, and not each row.
+        """Whether a unit adds once to a group, by the sums of its rows there, instead of each row.
 
-        The components are then over the number of its rows in the group and the sums of their
-        integers, one for each column; all rows count, and of a unit at most max_rows groups do.
+        The components are then functions of the number of its rows in the group and the sums of
+        their integers, one for each column. All rows count, and at most max_rows groups of a unit.
         """
         return False
 
     @property
     @abstractmethod
     def components(self) -> tuple[Component, ...]:
-        """What each row adds, or each unit, one integer a component."""
+        """The contributions of each row, or of each unit, one integer for each component."""
 
     def moved(self, k: Sequence[Tree]) -> Tree | None:  # noqa: ARG002
-        """Return whether all that a unit adds is moved to bounds of its own; None: it has none.
+        """Return whether the total of a unit is moved to bounds of its own; None if there are none.
 
         Args:
-            k: as of the components, where a unit adds once to a group.
+            k: as for the components, if a unit adds once to a group.
         """
         return None
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
-        """Return the public record, JSON-able: "statistic", columns, parameters."""
+        """Return the public record for JSON: "statistic", columns, parameters."""
 
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The columns of the reading, which come after those of the keys."""
+        """The columns of the answer after those of the keys."""
 
     @property
     def rows(self) -> int:
-        """How many rows of the answer each group has."""
+        """The number of rows of the answer for each group."""
         return 1
 
     @abstractmethod
     def reading(self, *, unit_rows: int, weight: int = 1) -> Reading:
-        """Return how the noisy integers are read, group by group.
+        """Return the columns of the answer, from noisy integers, group by group.
 
         Args:
-            unit_rows: most rows of one unit in one group, r. They may all be alike, and intervals
-                for the population must allow for it.
-            weight: that all of them were multiplied by, beside other statistics (`Together`).
+            unit_rows: r, the most rows of one unit in one group. They can all be equal, and
+                intervals for the population must allow for that.
+            weight: the factor of all integers, beside other statistics (`Together`).
         """
 
 
 def check_statistic(name: str, statistic: object) -> None:
-    """Refuse what is no statistic, such as its name.
+    """Check that an object is a statistic, and not its name.
 
     Raises:
-        InvalidParameter: if it is of another type.
+        InvalidParameter: if it has another type.
     """
     check_type(
         name, statistic, Statistic, 'a statistic, such as Count() or Mean(table.measured("delay"))'
@@ -170,27 +171,27 @@ def check_statistic(name: str, statistic: object) -> None:
 
 
 def check_measured(name: str, column: object) -> None:
-    """Refuse a column without its bounds, such as the name alone.
+    """Check that a column has bounds, and is not only a name.
 
     Raises:
-        InvalidParameter: if it is of another type.
+        InvalidParameter: if it has another type.
     """
     written = repr(column) if isinstance(column, str) else '"delay"'
     check_type(name, column, Measured, f"table.measured({written}), the column with its bounds")
 
 
 def sensitivity_of(components: tuple[Component, ...], limits: Limits) -> Sensitivity:
-    """Return the most that one unit moves the vector of all groups.
+    """Return the sensitivity of the vector of all groups to one unit.
 
-    A unit with n_j rows in group j moves component c of it by at most n_j w_c. With at most r rows
-    in each group and m in all (`neyman.tables._limits`), and g the most groups that one is in:
+    A unit with n_j rows in group j moves its component c by at most n_j w_c. With at most r rows in
+    each group and m in all (`neyman.tables._limits`), and g the most groups of one unit:
 
     l1          = m sum_c w_c
     l2_squared  = (floor(m / r) r^2 + (m mod r)^2) sum_c w_c^2
     coordinates = g d
     largest     = r max_c w_c
 
-    The rows of one group all push the same cells, so r enters whole and not by its root.
+    The rows of one group all add to the same cells, so r counts fully and not by its root.
     """
     most = [component.limit for component in components]
     one = Sensitivity(

@@ -27,12 +27,11 @@ def _same(k: Sequence[Tree]) -> Tree:
 @final
 @dataclass(frozen=True, slots=True)
 class Count(Statistic):
-    """Rows of each group, whatever their values: each adds 1.
+    """The number of rows of each group: each row adds 1, for any values.
 
     Attributes:
-        poisson: whether the answer also has the interval of the mean, if the number of units is a
-            Poisson number: noise and sampling together. The question is the same, and so is its
-            entry in a ledger.
+        poisson: whether the answer also has an interval for the mean of a Poisson number of units,
+            with noise and sampling together. The question and its record in a ledger are the same.
     """
 
     poisson: bool = False
@@ -65,21 +64,21 @@ class Count(Statistic):
 @final
 @dataclass(frozen=True, slots=True)
 class Sum(Statistic):
-    """Sum of a column: each row adds its grid integer k.
+    """The sum of a column: each row adds its grid integer k.
 
     Attributes:
-        column: whose values are added up.
-        poisson: as for `Count`; of values that are not negative.
+        column: the column.
+        poisson: as for `Count`; for non-negative values only.
     """
 
     column: Measured
     poisson: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a column without bounds, and Poisson sums of negative values.
+        """Check that the column has bounds, which are not negative for Poisson sums.
 
         Raises:
-            InvalidParameter: saying what to write.
+            InvalidParameter: if it does not.
         """
         check_measured("column", self.column)
         if self.poisson and self.column.bounds.lower < 0:
@@ -120,20 +119,20 @@ class Sum(Statistic):
 @final
 @dataclass(frozen=True, slots=True)
 class Mean(Statistic):
-    """Mean of a column: the centred sum and its own count, balanced and jointly noisy.
+    """The mean of a column: the centred sum and its own count, balanced, with joint noise.
 
-    Each row adds (a, k - c): c the grid point in the middle of the bounds, a = max |k - c|.
-    The error of the ratio is smallest at the worst mean when the count weighs a
+    Each row adds (a, k - c), with c the grid point in the middle of the bounds and a = max |k - c|.
+    The weight a of the count minimises the error of the ratio at the worst mean
     (docs/decisions/0002-weighted-count.md).
 
-    Its total interval is conservative: without the spread of the values it allows for the largest
-    within the bounds. `Variance` comes with a mean whose total interval is narrower.
+    Its total interval is conservative. Because the spread of the values is not known, it assumes
+    the largest within the bounds. `Variance` also has a mean, with a narrower total interval.
     """
 
     column: Measured
 
     def __post_init__(self) -> None:
-        """Refuse a column without bounds."""
+        """Check that the column has bounds."""
         check_measured("column", self.column)
 
     @property
@@ -143,12 +142,12 @@ class Mean(Statistic):
 
     @property
     def centre(self) -> int:
-        """The middle of the bounds, c, in grid steps."""
+        """c, the middle of the bounds, in grid steps."""
         return sum(self.column.bounds.steps) // 2
 
     @property
     def weight(self) -> int:
-        """Largest distance from the centre, a, in grid steps."""
+        """a, the largest distance from the centre, in grid steps."""
         low, high = self.column.bounds.steps
         return max(high - self.centre, self.centre - low)
 

@@ -24,30 +24,30 @@ _ROOM: Final = 2**22
 @final
 @dataclass(frozen=True, slots=True)
 class Together(Statistic):
-    """Statistics side by side, each with its share of the squared sensitivity.
+    """Several statistics together, each with a share of the squared sensitivity.
 
-    The integers of statistic p are multiplied by a whole w_p, so that w_p^2 times its own squared
-    sensitivity stands to those of the others as the shares do, to 2 % of w_p where there is room.
-    Under Gaussian noise of mu each then has the noise that it would have by itself for
-    mu sqrt(share).
+    The integers of statistic p are multiplied by a whole number w_p. Then w_p^2 times its own
+    squared sensitivity is proportional to its share, to 2 % of w_p if the integers allow it. Under
+    Gaussian noise of mu, each statistic has the noise of a separate release at mu sqrt(share / sum
+    of shares).
 
-    All rows of a group count, whatever they hold: of a unit with too many the choice is over all of
-    them. Where a column is NULL or NaN the row adds nothing to the statistics of that column.
+    All rows of a group count, for any values: if a unit has too many, the choice is among all of
+    them. A row with NULL or NaN in a column adds nothing to the statistics of that column.
 
     Attributes:
         parts: the statistics.
-        shares: of each, positive whole numbers; all 1 by default, which are equal shares.
+        shares: the share of each, positive whole numbers; all 1 by default.
     """
 
     parts: tuple[Statistic, ...]
     shares: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what makes no answer with one row a group and a name for each column.
+        """Check that the answer has one row for each group and a name for each column.
 
         Raises:
-            InvalidParameter: if there is nothing to put together, what is no statistic, or a share
-                that is none.
+            InvalidParameter: if there are no parts, one is not a statistic, or a share is not
+                valid.
         """
         check_list("parts", self.parts, "[Count(), ...]")
         check_list("shares", self.shares, "a list of whole numbers, such as (2, 1)")
@@ -85,7 +85,7 @@ class Together(Statistic):
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """By what the integers of each statistic are multiplied."""
+        """The factor of the integers of each statistic."""
         limits = [[component.limit for component in part.components] for part in self.parts]
         norms = [
             math.sqrt(sum(limit**2 for limit in own) / share)
@@ -133,7 +133,7 @@ class Together(Statistic):
 @final
 @dataclass(frozen=True, slots=True)
 class _Side(SumsReading):
-    """Readings side by side: how many integers, the names, the reading."""
+    """One of several readings: number of integers, names, reading."""
 
     parts: tuple[tuple[int, tuple[str, ...], Reading], ...]
 
@@ -159,7 +159,7 @@ class _Side(SumsReading):
 
 
 def _prefixed(part: Statistic) -> tuple[str, ...]:
-    """Return e.g. mean_delay, mean_delay_lower, ..."""
+    """Return names such as mean_delay, mean_delay_lower, ..."""
     first, *rest = part.names
     prefix = "_".join([first, *(measured.column for measured in part.columns)])
     return prefix, *(f"{prefix}_{name}" for name in rest)
@@ -175,7 +175,7 @@ def _check_shares(shares: Sequence[object], count: int) -> None:
 
 
 def _balanced(norms: Sequence[float], limits: Sequence[int]) -> tuple[int, ...]:
-    """Return whole numbers w with w norm nearly equal: small ones, that leave 40 bits for rows."""
+    """Return small whole numbers w with w norm nearly equal, which leave 40 bits for rows."""
     best, error = (1,) * len(norms), math.inf
     for multiple in _MULTIPLES:
         ideal = [multiple * max(norms) / norm for norm in norms]
@@ -193,7 +193,7 @@ def _balanced(norms: Sequence[float], limits: Sequence[int]) -> tuple[int, ...]:
 def _where_known(
     component: Component, weight: int, columns: Sequence[tuple[int, Measured]]
 ) -> Component:
-    """Return the component of the rows that hold all of its columns, times its weight."""
+    """Return the component for rows with all of its columns, times its weight."""
 
     def value(k: Sequence[Tree]) -> Tree:
         inner = component.value([k[i] for i, _ in columns])
