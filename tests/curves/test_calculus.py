@@ -34,7 +34,7 @@ from neyman.curves import (
 )
 from neyman.curves._profiles._hull import hull_test
 from neyman.errors import InvalidParameter, RelationMismatch
-from neyman.numerics import Bracket
+from neyman.numerics import Interval
 from neyman.numerics._convex_cells import area_under, most_above
 
 GRID = np.concatenate([np.linspace(0, 0.01, 2001), np.linspace(0.01, 1, 4001)[1:]])
@@ -235,10 +235,10 @@ def test_cells_bracket_known_integrals_and_differences():
     places = np.linspace(0, 1, 5)
 
     def square(z):
-        return Bracket((1 - z) ** 2, (1 - z) ** 2)
+        return Interval((1 - z) ** 2, (1 - z) ** 2)
 
     def line(z):
-        return Bracket(1 - z, 1 - z)
+        return Interval(1 - z, 1 - z)
 
     area = area_under(square, places)
     assert area.lower <= 1 / 3 <= area.upper <= area.lower * (1 + 2e-6)

@@ -7,7 +7,7 @@ import pytest
 
 from neyman.curves import approx_dp, chain, gdp, pure_dp
 from neyman.curves._solvers._sources import atom_source
-from neyman.numerics import ULP, Bracket
+from neyman.numerics import ULP, Interval
 from neyman.numerics._atomic._rounding import sampled_atoms
 from neyman.numerics._atomic._tail_table import log_some
 from neyman.numerics._lattice_sums._plan import Part
@@ -22,7 +22,7 @@ def read(pair, noise=0.0):
         found = pair.log_delta_bracket(losses), pair.swap().log_delta_bracket(-losses)
         off = [noise * draw.random(losses.shape) * (np.abs(losses) > 0.3) for _ in range(2)]
         first, second = (
-            Bracket(b.lower - x, np.minimum(b.upper + x, 0.0))
+            Interval(b.lower - x, np.minimum(b.upper + x, 0.0))
             for b, x in zip(found, off, strict=True)
         )
         return first, second
@@ -94,7 +94,7 @@ def test_a_profile_that_is_known_less_well_on_one_side_of_0_has_a_law_of_mass_1(
     def both(losses):
         found = pair.log_delta_bracket(losses), pair.swap().log_delta_bracket(-losses)
         high = found[0].upper + lean * np.exp(-((5 * losses) ** 2))
-        return Bracket(found[0].lower, np.minimum(high, 0.0)), found[1]
+        return Interval(found[0].lower, np.minimum(high, 0.0)), found[1]
 
     found = sampled_atoms(both, Fraction(1, 100), 40.0, (-690.0, -690.0))
     whole = np.exp(found.outer.log_p)

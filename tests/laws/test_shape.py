@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neyman.curves import TradeOff, gdp
-from neyman.numerics import Bracket
+from neyman.numerics import Interval
 
 GRID = np.unique(np.concatenate([np.linspace(0, 1, 401), np.logspace(-12, -2, 60)]))
 # The estimates of a leaf without brackets, and the golden section of a hull.
@@ -117,7 +117,7 @@ def test_broken_twins_break_the_laws(law, bend):
         def beta_bracket(self, alpha):
             lower, upper = gdp(1).beta_bracket(alpha)
             safe = np.maximum(upper, 1e-300)
-            return Bracket(
+            return Interval(
                 *(np.asarray(bend(alpha, side)) for side in (np.maximum(lower, 1e-300), safe))
             )
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from neyman.errors import InvalidParameter
-from neyman.numerics import ULP, Bracket, Interval
+from neyman.numerics import ULP, Interval
 from neyman.numerics._lattice_sums import _law, _sum
 from neyman.numerics._lattice_sums._hits import CountedHits
 from neyman.numerics._lattice_sums._plan import Part
@@ -46,7 +46,7 @@ class Normal(LossSource):
         def tail(x):
             value = ndtr(x)
             room = np.where(np.isfinite(x), 2e-15 * (1 + np.minimum(x, 0) ** 2), 0.0)
-            return Bracket(value * (1 - room), np.minimum(value * (1 + room) + 1e-320, 1.0))
+            return Interval(value * (1 - room), np.minimum(value * (1 + room) + 1e-320, 1.0))
 
         a, b = t / self.mu + self.mu / 2, t / self.mu - self.mu / 2
         return SourceTails(tail(-a), tail(-b), tail(a), tail(b))
@@ -59,7 +59,7 @@ def laws(p, q):
 
     def near(values):
         value = np.array([float(x) for x in values])
-        return Bracket(value * (1 - ULP), value * (1 + ULP))
+        return Interval(value * (1 - ULP), value * (1 + ULP))
 
     def alone(mine, other):
         mass = float(sum(a for a, b in zip(mine, other, strict=True) if not b))
@@ -265,7 +265,7 @@ def bits(epsilon):
 
     def near(values):
         value = np.array(values)
-        return Bracket(value * (1 - ULP), value * (1 + ULP))
+        return Interval(value * (1 - ULP), value * (1 + ULP))
 
     return AtomSource(Masses(near([larger, 1 - larger]), near([1 - larger, larger])))
 

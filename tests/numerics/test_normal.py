@@ -10,7 +10,7 @@ import pytest
 from frozen import frozen
 from neyman.numerics import (
     ULP,
-    Bracket,
+    Interval,
     dominated,
     exp_outward,
     gaussian_epsilon,
@@ -70,7 +70,7 @@ def test_gaussian_profile_is_within_half_its_error():
     # Nearer to delta = 1 the bracket is cut off at 1.
     told = bounds.upper < -1e-12
     truths = [profile(*pair) for pair in zip(epsilon[told], mu[told], strict=True)]
-    assert worst_share(Bracket(bounds.lower[told], bounds.upper[told]), truths) < 0.5
+    assert worst_share(Interval(bounds.lower[told], bounds.upper[told]), truths) < 0.5
 
 
 def test_gaussian_profile_at_negative_epsilon():
@@ -80,7 +80,7 @@ def test_gaussian_profile_at_negative_epsilon():
     bounds = gaussian_log_delta(epsilon, mu)
     told = bounds.upper < -1e-12
     truths = [profile(*pair) for pair in zip(epsilon[told], mu[told], strict=True)]
-    assert worst_share(Bracket(bounds.lower[told], bounds.upper[told]), truths) < 0.5
+    assert worst_share(Interval(bounds.lower[told], bounds.upper[told]), truths) < 0.5
 
 
 @frozen
@@ -101,7 +101,7 @@ def test_normal_tail_is_within_half_its_error():
     bounds = normal_tail(ndtri(p), shift)
     told = (bounds.lower > 1e-300) & (bounds.upper < 1)
     truths = [tail(*pair) for pair in zip(p[told], shift[told], strict=True)]
-    assert worst_share(Bracket(bounds.lower[told], bounds.upper[told]), truths) < 0.5
+    assert worst_share(Interval(bounds.lower[told], bounds.upper[told]), truths) < 0.5
 
 
 @pytest.mark.parametrize(
@@ -180,14 +180,14 @@ def test_tails_live_to_the_end_of_the_doubles():
 
 def test_exp_outward_holds_subnormal_numbers():
     logs = -np.linspace(708, 746, 200)
-    lower, upper = exp_outward(Bracket(logs, logs))
+    lower, upper = exp_outward(Interval(logs, logs))
     with mp.workdps(30):
         for log, low, high in zip(logs, lower, upper, strict=True):
             assert mp.mpf(float(low)) <= mp.exp(mp.mpf(float(log))) <= mp.mpf(float(high))
 
 
 def test_exp_outward_of_nothing_is_zero_and_of_certainty_at_most_one():
-    lower, upper = exp_outward(Bracket(np.array([-np.inf, 0.0]), np.array([-np.inf, 0.0])))
+    lower, upper = exp_outward(Interval(np.array([-np.inf, 0.0]), np.array([-np.inf, 0.0])))
     assert upper[0] == lower[0] == 0
     assert lower[1] < 1 == upper[1]
 

@@ -22,7 +22,7 @@ from neyman.curves import (
     laplace,
     pure_dp,
 )
-from neyman.numerics import Bracket
+from neyman.numerics import Interval
 
 TRUTH = json.loads(Path(__file__).with_name("curves_truth.json").read_text(encoding="utf-8"))
 MAKERS = {"gdp": (gdp, 1), "pure_dp": (pure_dp, 1), "laplace": (laplace, 1)}
@@ -253,7 +253,7 @@ class Downwards(Pair):
     def _delta(self, epsilon):
         lower, upper = self.core.delta_bracket(epsilon)
         middle = np.sqrt(lower) * np.sqrt(upper)
-        return Bracket(middle, middle)
+        return Interval(middle, middle)
 
 
 def test_broken_twin_that_rounds_to_nearest_is_found():

@@ -26,7 +26,6 @@ from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     Array,
-    Bracket,
     Interval,
     exp,
     expm1,
@@ -108,7 +107,7 @@ def functionals(pair: Pair) -> Functionals:
         # It says why there is no loss.
         pair.log_tails(np.zeros(1))
     if _betrayed(pair):
-        return _told(Bracket(*np.full((2, 5), np.inf)), pair)
+        return _told(Interval(*np.full((2, 5), np.inf)), pair)
     if isinstance(pair, ProductPair):
         parts = pair.parts
         known = [(functionals(part), n) for part, n in parts]
@@ -127,10 +126,10 @@ def summed(parts: Iterable[tuple[Answer, int]]) -> Interval:
     return total
 
 
-_ANY = Bracket(np.asarray(0.0), np.asarray(np.inf))
+_ANY = Interval(np.asarray(0.0), np.asarray(np.inf))
 
 
-def _told(found: Bracket, pair: Pair) -> Functionals:
+def _told(found: Interval, pair: Pair) -> Functionals:
     method = pair.method if pair.certified else "estimate"
     answers = [
         Answer(float(high), float(low), float(high), method)
@@ -225,7 +224,7 @@ _CLOSED: Mapping[type[Pair], Callable[[Pair], Functionals]] = {
 # -- by the profile -------------------------------------------------------------------------------
 
 
-def _by_profile(pair: Pair, kl: Bracket, variance: Bracket) -> Functionals:
+def _by_profile(pair: Pair, kl: Interval, variance: Interval) -> Functionals:
     """Return the moments from the profiles of both directions.
 
     Args:
@@ -235,7 +234,7 @@ def _by_profile(pair: Pair, kl: Bracket, variance: Bracket) -> Functionals:
     """
     advantage = float(pair.delta_bracket(np.zeros(())).upper)
     if advantage == 0:
-        return _told(Bracket(*np.zeros((2, 5))), pair)
+        return _told(Interval(*np.zeros((2, 5))), pair)
     other, most = pair.swap(), _most(pair)
     stop, rate, log = _left_end(other, most)
     right = Side.first(pair.delta_bracket, first_places(advantage, min(most, _REACH)), rising=False)
@@ -267,7 +266,7 @@ def _by_profile(pair: Pair, kl: Bracket, variance: Bracket) -> Functionals:
     square = spread + known.squared()
     lower = low, max(plain.lower[1], square.lower), plain.lower[2], (cube - slope).lower, least
     upper = high, min(plain.upper[1], square.upper), plain.upper[2], (cube + slope).upper
-    ends = Bracket(np.asarray(lower), np.asarray([*upper, spread.upper]))
+    ends = Interval(np.asarray(lower), np.asarray([*upper, spread.upper]))
     return _told(ends.larger(0), pair)
 
 

@@ -25,7 +25,7 @@ from neyman.curves._solvers._solver import using
 from neyman.curves._solvers._view import LOG_DELTA
 from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, Bracket, Interval, exp, expm1, square_roots
+from neyman.numerics import Array, Interval, exp, expm1, square_roots
 from neyman.overriding import override
 
 __all__ = ["demand_of"]
@@ -154,7 +154,7 @@ class _Side:
         self.close = first + [self.rest] * (self.rest <= _LARGEST_EPSILON)
         self.known = {}
 
-    def _values(self, points: Array, solver: Auto) -> Bracket:
+    def _values(self, points: Array, solver: Auto) -> Interval:
         """Return brackets of the guarantee's log delta, computed once for each point and solver."""
         known = self.known.setdefault(solver, {})
         new = np.asarray([e for e in points.tolist() if e not in known])
@@ -163,7 +163,7 @@ class _Side:
             for e, *ends in zip(new.tolist(), lower.tolist(), upper.tolist(), strict=True):
                 known[e] = ends[0], ends[1]
         ends = np.asarray([known[e] for e in points.tolist()])
-        return Bracket(ends[:, 0], ends[:, 1])
+        return Interval(ends[:, 0], ends[:, 1])
 
     def seen(self, curve: TradeOff) -> Room:
         """Return the margin at the ends, and at the points that were close before."""
@@ -246,8 +246,8 @@ class _Sample:
     """log delta of a curve and of the guarantee at sorted points."""
 
     points: Array
-    mine: Bracket
-    theirs: Bracket
+    mine: Interval
+    theirs: Interval
     mirrored: bool
 
     def joined(self, other: "_Sample") -> "_Sample":
@@ -255,9 +255,9 @@ class _Sample:
         points = np.append(self.points, other.points)
         order = np.argsort(points)
 
-        def both(first: Bracket, second: Bracket) -> Bracket:
+        def both(first: Interval, second: Interval) -> Interval:
             pairs = zip(first, second, strict=True)
-            return Bracket(*(np.append(one, two)[order] for one, two in pairs))
+            return Interval(*(np.append(one, two)[order] for one, two in pairs))
 
         return _Sample(
             points[order],
@@ -363,11 +363,11 @@ def _smaller(first: Room, second: Room) -> Room:
     return Room(*(min(ends) for ends in zip(first, second, strict=True)))
 
 
-def _beside(curve: TradeOff, points: Array, enough: Array) -> Bracket:
+def _beside(curve: TradeOff, points: Array, enough: Array) -> Interval:
     """Return brackets of log delta, no closer than needed to prove that it is at most `enough`."""
     sides = {curve.remove: None, curve.add: None}
     found = [read(side, LOG_DELTA, points, enough) for side in sides]
-    return Bracket(*(np.max(ends, axis=0) for ends in zip(*found, strict=True)))
+    return Interval(*(np.max(ends, axis=0) for ends in zip(*found, strict=True)))
 
 
 def _from_above(room: Room) -> Room:

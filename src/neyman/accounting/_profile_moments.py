@@ -17,7 +17,7 @@ from typing import TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics import ULP, Array, Bracket, Interval, exp
+from neyman.numerics import ULP, Array, Interval, exp
 from neyman.numerics._convex_cells import Cells, Ends
 
 __all__ = ["Side", "Sides", "Weights", "first_places", "tail_of"]
@@ -49,14 +49,14 @@ class Side:
         upper: upper bounds of the profile there.
     """
 
-    ask: Callable[[Array], Bracket]
+    ask: Callable[[Array], Interval]
     rising: bool
     at: Array
     lower: Array
     upper: Array
 
     @classmethod
-    def first(cls, ask: Callable[[Array], Bracket], at: Array, *, rising: bool) -> "Side":
+    def first(cls, ask: Callable[[Array], Interval], at: Array, *, rising: bool) -> "Side":
         """Return the profile at the first places."""
         values = ask(at)
         return cls(ask, rising, at, values.lower, values.upper)
@@ -90,8 +90,8 @@ class Side:
         gap = np.diff(self.at)
         width, one, none = np.expm1(gap), np.ones(1), np.asarray([np.inf])
         ends = Ends(
-            Bracket(self.lower[:-1], self.upper[:-1]),
-            Bracket(self.lower[1:], self.upper[1:]),
+            Interval(self.lower[:-1], self.upper[:-1]),
+            Interval(self.lower[1:], self.upper[1:]),
             np.concatenate([none, self.upper[:-2]]),
             np.concatenate([self.upper[2:], none]),
         )
@@ -152,7 +152,7 @@ class Sides:
 
     def moments(
         self, constants: Array, right: Weights, left: Weights, beyond: Array
-    ) -> "tuple[Sides, Bracket]":
+    ) -> "tuple[Sides, Interval]":
         """Return brackets of constants + the two integrals, and the places that were needed.
 
         Args:
@@ -180,7 +180,7 @@ class Sides:
                 break
             sides = new
         room = ULP * (np.abs(constants) + scale) * 4
-        return sides, Bracket(lower - room, upper + room)
+        return sides, Interval(lower - room, upper + room)
 
 
 def _powers(reach: Array, rising: bool) -> tuple[Array, Array]:

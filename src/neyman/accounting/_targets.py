@@ -13,7 +13,6 @@ from neyman.calls import plain_calls_of
 from neyman.curves import TradeOff
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
-    Bracket,
     Interval,
     Real,
     exact,
@@ -156,7 +155,7 @@ class MuSlack(Target):
     def room(self, curve: TradeOff) -> Room:
         slack = float(self.slack)
         least, most = curve.mu(slack=slack, bracket=True)
-        return below(Bracket(np.asarray(least), np.asarray(most)), float(self.mu))
+        return below(Interval(np.asarray(least), np.asarray(most)), float(self.mu))
 
 
 @final
@@ -291,7 +290,7 @@ def _decided(lower: float, upper: float, *, met: bool, missed: bool) -> Room:
     return Room(least, most, most if missed and math.isinf(least) else least)
 
 
-def below(bounds: Bracket, goal: float, scale: Callable[[float], float] = float) -> Room:
+def below(bounds: Interval, goal: float, scale: Callable[[float], float] = float) -> Room:
     """Return log(scale(goal)) - log(scale(loss)), for a loss that must be at most `goal`."""
     least, most = float(bounds.lower), float(bounds.upper)
     down, up = float(Interval.decimal(goal).lower), float(Interval.decimal(goal).upper)

@@ -19,7 +19,6 @@ from neyman.displayed import Displayed
 from neyman.errors import InvalidParameter, NotCertified
 from neyman.numerics import (
     Array,
-    Bracket,
     Interval,
     first_double,
     quantile_gap,
@@ -99,20 +98,20 @@ class Curve(Displayed, ABC):
         """Exchange the two datasets: the inverse function of f."""
 
     @abstractmethod
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
         """Bracket log delta at any real epsilon."""
 
     @abstractmethod
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def delta_bracket(self, epsilon: Array) -> Interval:
         """Bracket delta at any real epsilon."""
 
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def epsilon_bracket(self, delta: Array) -> Interval:
         """Bracket the smallest epsilon >= 0 with delta(epsilon) <= delta, to the last bit."""
         upper = first_double(lambda e: self.delta_bracket(e).upper <= delta, delta.shape)
         lower = first_double(lambda e: self.delta_bracket(e).lower <= delta, delta.shape)
         # The double before it was seen to have a larger delta.
         lower = np.where(np.isfinite(lower), np.maximum(np.nextafter(lower, -1.0), 0.0), lower)
-        return Bracket(np.minimum(lower, upper), upper)
+        return Interval(np.minimum(lower, upper), upper)
 
     @property
     @abstractmethod
@@ -120,15 +119,15 @@ class Curve(Displayed, ABC):
         """How the views are evaluated: "closed form", "contour", "lattice"."""
 
     @abstractmethod
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def beta_bracket(self, alpha: Array) -> Interval:
         """Bracket f at alpha in [0, 1]."""
 
     @abstractmethod
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def tpr_bracket(self, alpha: Array) -> Interval:
         """Bracket 1 - f at alpha in [0, 1], with its own relative accuracy."""
 
     @abstractmethod
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def renyi_bracket(self, order: Array) -> Interval:
         """Bracket the Rényi divergence at positive orders, infinity included."""
 
     @abstractmethod
@@ -298,7 +297,7 @@ class Curve(Displayed, ABC):
         odds = Interval.decimal(_prior(prior))
         epsilon = log1p(-odds) - log(odds)
 
-        def error(f: Curve) -> Bracket:
+        def error(f: Curve) -> Interval:
             # delta moves by at most as much as epsilon.
             near = epsilon.middle
             delta = f.delta_bracket(near).decimals() - (epsilon - Interval.decimal(near))
@@ -334,7 +333,7 @@ class Curve(Displayed, ABC):
             )
         guilty = Interval.decimal(odds)
 
-        def belief(f: Curve) -> Bracket:
+        def belief(f: Curve) -> Interval:
             ratio = Interval.decimal(rate) / f.tpr_bracket(rate).decimals()
             return (1 / (1 + (1 - guilty) / guilty * ratio)).clip(0.0, 1.0)
 
@@ -356,12 +355,12 @@ class Curve(Displayed, ABC):
         if np.any(orders < 0):
             raise InvalidParameter(f"order={order!r} is negative; write an order of at least 0")
 
-        def divergence(f: Curve) -> Bracket:
+        def divergence(f: Curve) -> Interval:
             found = f.renyi_bracket(np.where(orders == 0, 1.0, orders))
             if not np.any(orders == 0):
                 return found
             pairs = zip(_none(f), found, strict=True)
-            return Bracket(*(np.where(orders == 0, none, other) for none, other in pairs))
+            return Interval(*(np.where(orders == 0, none, other) for none, other in pairs))
 
         return self._ask(divergence, None, bracket, up=True)
 
@@ -398,7 +397,7 @@ class Curve(Displayed, ABC):
 
     def _ask(
         self,
-        question: Callable[["Curve"], Bracket],
+        question: Callable[["Curve"], Interval],
         solver: Solver | None,
         bracket: bool,
         *,
@@ -425,13 +424,13 @@ def answers_of(*curves: Curve) -> Literal["mechanism", "class"]:
     return "class" if any(curve.of_class for curve in curves) else "mechanism"
 
 
-def _none(f: Curve) -> Bracket:
+def _none(f: Curve) -> Interval:
     """Bracket the divergence of order 0: the other direction's mass of infinite loss."""
     mass = f.swap().delta_bracket(np.asarray(np.inf))
     return -log1p(-mass)
 
 
-def _mu(curve: Curve, slack: float, bracket: bool) -> Bracket:
+def _mu(curve: Curve, slack: float, bracket: bool) -> Interval:
     lower, upper = curve.mu_bracket(slack)
     if bracket and slack == 0 and lower < upper * (1 - _LOOSE) < math.inf:
         # G_mu obeys mu^2/2-zCDP, and so does what is above it.
@@ -440,8 +439,8 @@ def _mu(curve: Curve, slack: float, bracket: bool) -> Bracket:
     return _both((lower, upper))
 
 
-def _both(bounds: tuple[float, float]) -> Bracket:
-    return Bracket(np.asarray(bounds[0]), np.asarray(bounds[1]))
+def _both(bounds: tuple[float, float]) -> Interval:
+    return Interval(np.asarray(bounds[0]), np.asarray(bounds[1]))
 
 
 def _plain(value: Array) -> View:

@@ -18,7 +18,7 @@ from neyman.curves._curve import Answer, Curve, answers_of
 from neyman.curves._named._constructors import approx_dp, gdp
 from neyman.curves._tradeoff import TradeOff
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, Bracket, Interval
+from neyman.numerics import Array, Interval
 from neyman.numerics._convex_cells import Ask, area_under, most_above
 from neyman.numerics._primitives import log
 
@@ -187,7 +187,7 @@ def gaussian_report(f: TradeOff, *, slack: float = 0.0) -> GaussianReport:
 # -- internals ------------------------------------------------------------------------------------
 
 
-def _shift(f: Curve, g: Curve) -> Bracket:
+def _shift(f: Curve, g: Curve) -> Interval:
     """Bracket the smallest t >= 0 with f(x + t) - t <= g(x)."""
     sides = [(f, g)] if f.symmetric and g.symmetric else [(f, g), (f.swap(), g.swap())]
     found = [most_above(_convex(high), _convex(low), (2.0, -1.0), _PLACES) for low, high in sides]
@@ -200,7 +200,7 @@ def _convex(curve: Curve) -> Ask:
     Its slope in z, and y times that of delta in epsilon, are within [-1, 0]: that settles rounding.
     """
 
-    def at(z: Array) -> Bracket:
+    def at(z: Array) -> Interval:
         y = 1 - Interval.exactly(np.minimum(z, 1 - 2.0**-53))
         epsilon = -log(y)
         # delta moves by at most as much as epsilon.
@@ -211,13 +211,13 @@ def _convex(curve: Curve) -> Ask:
     return at
 
 
-def _larger(*found: Bracket) -> Bracket:
-    return Bracket(
+def _larger(*found: Interval) -> Interval:
+    return Interval(
         np.max([b.lower for b in found], axis=0), np.max([b.upper for b in found], axis=0)
     )
 
 
-def _answer(found: Bracket, *curves: Curve) -> Answer:
+def _answer(found: Interval, *curves: Curve) -> Answer:
     method = max(curve.method for curve in curves)
     certified = all(curve.certified for curve in curves)
     low, high = float(found.lower), float(found.upper)

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from neyman.numerics import Array, Bracket, ComplexArray
+from neyman.numerics import Array, ComplexArray, Interval
 
 __all__ = [
     "Tails",
@@ -32,7 +32,7 @@ class Tails(NamedTuple):
     q_below: Array
 
 
-def middles(sides: Iterable[Bracket]) -> Tails:
+def middles(sides: Iterable[Interval]) -> Tails:
     """Return the middles of brackets of the four tails; the upper end where the lower is none."""
     return Tails(*(np.where(np.isfinite(b.lower), (b.lower + b.upper) / 2, b.upper) for b in sides))
 
@@ -46,7 +46,7 @@ class WithTails(Protocol):
     def cumulant(self, s: ComplexArray) -> ComplexArray: ...
 
 
-def estimated_log_delta(pair: WithTails, epsilon: Array) -> Bracket:
+def estimated_log_delta(pair: WithTails, epsilon: Array) -> Interval:
     """Return log(Q(L > epsilon) - e^epsilon P(L > epsilon))."""
     with np.errstate(all="ignore"):
         tails = pair.log_tails(epsilon)
@@ -55,7 +55,7 @@ def estimated_log_delta(pair: WithTails, epsilon: Array) -> Bracket:
     log = np.where(np.isneginf(tails.q_above), -np.inf, log)
     log = np.where(np.isneginf(tails.p_above), tails.q_above, log)
     log = np.where(np.isposinf(epsilon), pair.log_singular[0], log)
-    return Bracket(log, log)
+    return Interval(log, log)
 
 
 def estimated_threshold(pair: WithTails, alpha: Array) -> tuple[Array, Array]:
@@ -70,23 +70,23 @@ def estimated_threshold(pair: WithTails, alpha: Array) -> tuple[Array, Array]:
     return t, np.where(atom > _NO_ATOM * alpha, coin, 0.0)
 
 
-def estimated_beta(pair: WithTails, alpha: Array) -> Bracket:
+def estimated_beta(pair: WithTails, alpha: Array) -> Interval:
     """Return f(alpha)."""
     with np.errstate(all="ignore"):
         tails, spent = _best_test(pair, alpha)
         value = np.clip(np.exp(tails.q_below) - spent, 0.0, 1 - alpha)
-    return Bracket(value, value)
+    return Interval(value, value)
 
 
-def estimated_tpr(pair: WithTails, alpha: Array) -> Bracket:
+def estimated_tpr(pair: WithTails, alpha: Array) -> Interval:
     """Return 1 - f(alpha)."""
     with np.errstate(all="ignore"):
         tails, spent = _best_test(pair, alpha)
         value = np.clip(np.exp(tails.q_above) + spent, alpha, 1.0)
-    return Bracket(value, value)
+    return Interval(value, value)
 
 
-def estimated_renyi(pair: WithTails, order: Array) -> Bracket:
+def estimated_renyi(pair: WithTails, order: Array) -> Interval:
     """Return K(order) / (order - 1); K'(1) at order 1, the largest loss at infinity."""
     q_singular, _ = pair.log_singular
     step = 1e-20
@@ -100,7 +100,7 @@ def estimated_renyi(pair: WithTails, order: Array) -> Bracket:
     value = np.fmin(np.where(np.isposinf(order), largest, value), largest)
     if q_singular > -np.inf:
         value = np.where(order >= 1, np.inf, value)
-    return Bracket(value, value)
+    return Interval(value, value)
 
 
 def _threshold(pair: WithTails, alpha: Array) -> Array:

@@ -5,14 +5,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from neyman.curves._divergences._subgaussian_order import Subgaussianity
-from neyman.numerics import Array, Bracket
+from neyman.numerics import Array, Interval
 
 if TYPE_CHECKING:
     from neyman.curves._pair import Pair
 
 __all__ = ["Summaries", "Views"]
 
-_At: TypeAlias = Callable[[Array], Bracket]
+_At: TypeAlias = Callable[[Array], Interval]
 _Ends: TypeAlias = tuple[float, float]
 
 

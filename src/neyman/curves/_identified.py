@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from neyman.curves._curve import Curve
-from neyman.numerics import Array, Bracket, Interval, exp
+from neyman.numerics import Array, Interval, exp
 
 __all__ = ["one_of"]
 
@@ -16,7 +16,7 @@ _ROUNDS: Final = 8
 _NODES: Final = 16
 
 
-def one_of(f: Curve, candidates: int) -> Bracket:
+def one_of(f: Curve, candidates: int) -> Interval:
     """Bracket max_x h(x) = min_(eps >= 0) g(eps).
 
         h(x) = (1 + (m - 1) (tpr(x) - x)) / m,  x = (1 - a) / (m - 1) in [0, 1 / (m - 1)]
@@ -38,7 +38,7 @@ def one_of(f: Curve, candidates: int) -> Bracket:
 
     upper = min(_least(g, math.log(m)), 1.0)
     lower = min(-_least(h, math.nextafter(1 / (m - 1), 0)), upper)
-    return Bracket(np.asarray(lower), np.asarray(upper))
+    return Interval(np.asarray(lower), np.asarray(upper))
 
 
 def _least(of: Callable[[Array], Array], high: float) -> float:

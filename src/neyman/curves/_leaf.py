@@ -13,8 +13,7 @@ from neyman.curves._divergences._outer_renyi import outer_rho
 from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import least_mu, least_rho
 from neyman.curves._pair import Pair, Tails
-from neyman.numerics import Array, Bracket
-from neyman.numerics._interval import Interval
+from neyman.numerics import Array, Interval
 from neyman.numerics._lattice_sums._source import LossSource, Masses, SourceTails
 from neyman.numerics._primitives import exp, expm1, log, log1p
 from neyman.overriding import override
@@ -133,7 +132,7 @@ class Leaf(Pair):
             outer_pure=self._outer_pure,
         )
 
-    def _delta(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Interval:
         """Q(L > e) - e^e P(L > e); each atom counts with (q - e^e p)_+."""
         near = Interval.decimal(epsilon)
         # Delta falls, so either end of epsilon bounds it.
@@ -141,7 +140,7 @@ class Leaf(Pair):
         most = self.reach[1]
         sure = (near.lower >= most) & (self.jumps()[0].lower.size == 0)
         high = np.where(sure, np.minimum(upper.upper, self.alone()[1].upper), upper.upper)
-        return Bracket(np.clip(lower.lower, 0.0, 1.0), np.clip(high, 0.0, 1.0))
+        return Interval(np.clip(lower.lower, 0.0, 1.0), np.clip(high, 0.0, 1.0))
 
     def _delta_at(self, at: Array) -> Interval:
         """Return delta at doubles that stand for themselves."""
@@ -155,7 +154,7 @@ class Leaf(Pair):
         far = at > _LARGEST
         return Interval(np.where(far, self.alone()[1].lower, total.lower), total.upper)
 
-    def _tpr(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Interval:
         """Between two neighbouring tests from below, below a line of slope e^t from above."""
         flat = np.ravel(np.asarray(alpha, dtype=np.float64))
         near, (nothing, most) = Interval.decimal(flat), self.alone()[1]
@@ -171,7 +170,7 @@ class Leaf(Pair):
         lower = np.where(flat <= 0, nothing, np.where(flat >= 1, 1.0, lower))
         upper = np.where(flat <= 0, most, np.where(flat >= 1, 1.0, np.minimum(upper, 1.0)))
         lower = np.minimum(np.maximum(lower, near.lower * (flat > 0)), upper)
-        return Bracket(lower.reshape(np.shape(alpha)), upper.reshape(np.shape(alpha)))
+        return Interval(lower.reshape(np.shape(alpha)), upper.reshape(np.shape(alpha)))
 
     def _around(self, alpha: Array) -> tuple[Array, Array]:
         """Return thresholds below and above P(L > t) = alpha, hardly apart."""
@@ -204,14 +203,14 @@ class Leaf(Pair):
 
     # -- one-number summaries -------------------------------------------------------------------
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         """From the masses of cells: Jensen's inequality in each, and the chord of its ends.
 
         Error: relative, about the square of a cell; infinite from above where the largest loss is.
         """
         found = [self._divergence(float(a)) for a in np.ravel(order)]
         lower, upper = np.asarray(found, dtype=np.float64).reshape(-1, 2).T
-        return Bracket(lower.reshape(np.shape(order)), upper.reshape(np.shape(order)))
+        return Interval(lower.reshape(np.shape(order)), upper.reshape(np.shape(order)))
 
     def _divergence(self, a: float) -> tuple[float, float]:
         most = self.reach[1]
@@ -500,5 +499,5 @@ class _LeafSource(LossSource):
         return float(mass.lower), float(mass.upper)
 
 
-def _clipped(side: Interval) -> Bracket:
-    return Bracket(np.clip(side.lower, 0.0, 1.0), np.clip(side.upper, 0.0, 1.0))
+def _clipped(side: Interval) -> Interval:
+    return Interval(np.clip(side.lower, 0.0, 1.0), np.clip(side.upper, 0.0, 1.0))

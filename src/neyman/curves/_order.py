@@ -9,7 +9,6 @@ import numpy as np
 
 from neyman.numerics import (
     Array,
-    Bracket,
     Interval,
     dominated,
     exp_outward,
@@ -46,7 +45,7 @@ _STEPS_DOWN = np.concatenate([-np.geomspace(1e-16, 0.5, 48), np.geomspace(1e-16,
 class Deltas(Protocol):
     """A profile by itself."""
 
-    def delta_bracket(self, epsilon: Array) -> Bracket: ...
+    def delta_bracket(self, epsilon: Array) -> Interval: ...
 
 
 class Profile(Deltas, Protocol):
@@ -55,11 +54,11 @@ class Profile(Deltas, Protocol):
     @property
     def symmetric(self) -> bool: ...
     def swap(self) -> "Profile": ...
-    def epsilon_bracket(self, delta: Array) -> Bracket: ...
-    def renyi_bracket(self, order: Array) -> Bracket: ...
+    def epsilon_bracket(self, delta: Array) -> Interval: ...
+    def renyi_bracket(self, order: Array) -> Interval: ...
 
 
-def _gaussian_delta(epsilon: Array, mu: Array) -> Bracket:
+def _gaussian_delta(epsilon: Array, mu: Array) -> Interval:
     return exp_outward(gaussian_log_delta(epsilon, np.maximum(mu, _TINY_MU)))
 
 

@@ -24,7 +24,7 @@ from neyman.curves._formulas import Summaries, Views
 from neyman.curves._order import inner_gaussian_square
 from neyman.curves._profiles._inverse import epsilon_of_profile
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
-from neyman.numerics import Array, Bracket, ComplexArray, Interval, LossSum, exp_outward, written
+from neyman.numerics import Array, ComplexArray, Interval, LossSum, exp_outward, written
 from neyman.numerics._lattice_sums._source import LossSource, SwappedSource
 from neyman.numerics._primitives import log, log1p
 from neyman.overriding import override
@@ -222,10 +222,10 @@ class Pair(Curve):
 
     @final
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
         return self._log_delta_by(self.views(), epsilon)
 
-    def _log_delta_by(self, views: Views, epsilon: Array) -> Bracket:
+    def _log_delta_by(self, views: Views, epsilon: Array) -> Interval:
         if views.log_delta is not None:
             return views.log_delta(epsilon)
         if views.delta is not None:
@@ -234,7 +234,7 @@ class Pair(Curve):
 
     @final
     @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def delta_bracket(self, epsilon: Array) -> Interval:
         views = self.views()
         if views.delta is not None:
             return views.delta(epsilon)
@@ -242,12 +242,12 @@ class Pair(Curve):
 
     @final
     @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def epsilon_bracket(self, delta: Array) -> Interval:
         own = self.views().epsilon
         return self.searched_epsilon(delta) if own is None else own(delta)
 
     @final
-    def searched_epsilon(self, delta: Array) -> Bracket:
+    def searched_epsilon(self, delta: Array) -> Interval:
         """Bracket epsilon by a search along the profile."""
         if self.of_class or any(map(_takes_long, self.made_of())):
             return epsilon_of_profile(self.log_delta_bracket, delta)
@@ -255,7 +255,7 @@ class Pair(Curve):
 
     @final
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def beta_bracket(self, alpha: Array) -> Interval:
         views = self.views()
         if views.beta is not None:
             return views.beta(alpha)
@@ -265,7 +265,7 @@ class Pair(Curve):
 
     @final
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def tpr_bracket(self, alpha: Array) -> Interval:
         views = self.views()
         if views.tpr is not None:
             return views.tpr(alpha)
@@ -275,12 +275,12 @@ class Pair(Curve):
 
     @final
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def renyi_bracket(self, order: Array) -> Interval:
         own = self.summaries().renyi
         if own is not None:
             return own(order)
         if self.proved:
-            return Bracket(np.zeros(order.shape), outer_renyi(self, order))
+            return Interval(np.zeros(order.shape), outer_renyi(self, order))
         return estimated_renyi(self, order)
 
     @final

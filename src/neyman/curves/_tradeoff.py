@@ -27,7 +27,7 @@ from neyman.curves._solvers._implies import proved_above, sampled_above
 from neyman.curves._solvers._solver import Solver
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR
 from neyman.errors import InvalidParameter, RelationMismatch, UnsupportedComposition
-from neyman.numerics import Array, Bracket, ceil_float, standing
+from neyman.numerics import Array, Interval, ceil_float, standing
 from neyman.overriding import override
 from neyman.sensitivity import Neighbors, check_neighbors
 
@@ -300,27 +300,27 @@ class TradeOff(Curve):
         return method if self.remove == self.add else max(method, self.add.method)
 
     @override
-    def log_delta_bracket(self, epsilon: Array) -> Bracket:
+    def log_delta_bracket(self, epsilon: Array) -> Interval:
         return read_both(self.remove, self.add, LOG_DELTA, epsilon)
 
     @override
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def delta_bracket(self, epsilon: Array) -> Interval:
         return delta_of_both(self.remove, self.add, epsilon)
 
     @override
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def epsilon_bracket(self, delta: Array) -> Interval:
         return read_both(self.remove, self.add, EPSILON, delta)
 
     @override
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def beta_bracket(self, alpha: Array) -> Interval:
         return read_both(self.remove, self.add, BETA, alpha)
 
     @override
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def tpr_bracket(self, alpha: Array) -> Interval:
         return read_both(self.remove, self.add, TPR, alpha)
 
     @override
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def renyi_bracket(self, order: Array) -> Interval:
         both = [pair.renyi_bracket(order) for pair in {self.remove: 0, self.add: 0}]
         return larger(both[0], both[-1])
 

@@ -16,7 +16,7 @@ from neyman.mechanisms._canonical_steps import Steps
 from neyman.mechanisms._folded import FloatArray, FoldedLaw
 from neyman.mechanisms._law import ball
 from neyman.mechanisms._tabled import TabledLaw
-from neyman.numerics import Array, Bracket
+from neyman.numerics import Array, Interval
 from neyman.overriding import override
 
 __all__ = ["FoldedCanonical", "TabledCanonical", "bracketed"]
@@ -142,8 +142,8 @@ def bracketed(curve: TradeOff, period: int) -> TabledCanonical:
     i = np.arange(-(period // 2), -(period // 2) + period, dtype=np.int64)
     u = (2 * i + 1) / (2 * period)
     ends = [0.5 - a * u for a in (float(advantage.lower), float(advantage.upper))]
-    block = Bracket(np.minimum(*ends) - 2.0**-52, np.maximum(*ends) + 2.0**-52)
-    blocks = [Bracket(block.lower[i >= 0], block.upper[i >= 0])]
+    block = Interval(np.minimum(*ends) - 2.0**-52, np.maximum(*ends) + 2.0**-52)
+    blocks = [Interval(block.lower[i >= 0], block.upper[i >= 0])]
     while blocks[-1].upper.size == 0 or blocks[-1].upper[-1] > _CUT:
         if sum(part.lower.size for part in blocks) + period > _MOST:
             raise InvalidParameter(
@@ -151,7 +151,7 @@ def bracketed(curve: TradeOff, period: int) -> TabledCanonical:
                 f"period={period} takes more. Write a coarser grid or a larger budget"
             )
         low, high = 1 - block.upper - 2.0**-53, 1 - block.lower + 2.0**-53
-        block = Bracket(
+        block = Interval(
             np.maximum(curve.beta_bracket(np.minimum(high, 1.0)).lower, 0.0),
             curve.beta_bracket(np.clip(low, 0.0, 1.0)).upper,
         )

@@ -4,7 +4,7 @@ Knows no privacy.
 """
 
 from neyman.numerics._atomic._atoms import Atoms
-from neyman.numerics._bracket import ULP, Array, Bracket, complement, exp_outward, outward
+from neyman.numerics._bracket import ULP, Array, complement, exp_outward, outward
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._distributions._between import EVEN, TYPICAL, Between
 from neyman.numerics._distributions._normal import (
@@ -80,7 +80,6 @@ __all__ = [
     "Atoms",
     "Between",
     "BothWays",
-    "Bracket",
     "ComplexArray",
     "Contour",
     "ContourTails",

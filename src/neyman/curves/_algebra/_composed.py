@@ -40,7 +40,6 @@ from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import UnsupportedComposition
 from neyman.numerics import (
     Array,
-    Bracket,
     ComplexArray,
     Interval,
     Ladder,
@@ -191,7 +190,7 @@ class ComposedPair(ProductPair):
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:
         return self._profile().log_tails(np.asarray(t, dtype=np.float64), closed=closed)
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         total, infinite = Interval.exactly(np.zeros(order.shape)), np.zeros(order.shape, dtype=bool)
         for pair, n in self.parts:
             part = pair.renyi_bracket(order)

@@ -25,7 +25,6 @@ from neyman.curves._profiles._conjugate import (
 from neyman.curves._solvers._sources import MixedSource
 from neyman.numerics import (
     Array,
-    Bracket,
     ComplexArray,
     Interval,
     LossSum,
@@ -121,21 +120,21 @@ class JoinedPair(Pair):
         )
 
     @abstractmethod
-    def _log_delta(self, epsilon: Array) -> Bracket: ...
+    def _log_delta(self, epsilon: Array) -> Interval: ...
 
     @abstractmethod
-    def _delta(self, epsilon: Array) -> Bracket: ...
+    def _delta(self, epsilon: Array) -> Interval: ...
 
     @abstractmethod
-    def _renyi(self, order: Array) -> Bracket: ...
+    def _renyi(self, order: Array) -> Interval: ...
 
     @abstractmethod
     def _zcdp(self) -> tuple[float, float]: ...
 
-    def _tpr(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Interval:
         found = powers_of_profile(self.delta_bracket, alpha)
         lower = np.maximum(found.lower, self._least_power(alpha))
-        return Bracket(lower, np.maximum(found.upper, lower))
+        return Interval(lower, np.maximum(found.upper, lower))
 
     def _least_power(self, alpha: Array) -> Array:
         """A power that is known to be reached."""
@@ -180,20 +179,20 @@ class WorstPair(ExtremePair):
             log_delta=self._log_delta, delta=self._delta, epsilon=self._epsilon, tpr=self._tpr
         )
 
-    def _log_delta(self, epsilon: Array) -> Bracket:
+    def _log_delta(self, epsilon: Array) -> Interval:
         return _largest([part.log_delta_bracket(epsilon) for part in self.parts])
 
-    def _delta(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Interval:
         return _largest([part.delta_bracket(epsilon) for part in self.parts])
 
-    def _epsilon(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Interval:
         return _largest([part.epsilon_bracket(delta) for part in self.parts])
 
     @override
     def _least_power(self, alpha: Array) -> Array:
         return np.max([part.tpr_bracket(alpha).lower for part in self.parts], axis=0)
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         parts = [part.renyi_bracket(order) for part in self.parts]
         upper = joined_renyi(order, [1.0] * len(parts), parts).upper
         if np.any(order < 1):
@@ -202,7 +201,7 @@ class WorstPair(ExtremePair):
             at_one = joined_renyi(np.ones(()), [1.0] * len(parts), ones).upper
             upper = np.where(order < 1, np.fmin(upper, at_one), upper)
         upper = np.minimum(upper, outer_renyi(self, order))
-        return Bracket(np.minimum(_largest(parts).lower, upper), upper)
+        return Interval(np.minimum(_largest(parts).lower, upper), upper)
 
     def _zcdp(self) -> tuple[float, float]:
         lower, upper = zip(*(part.zcdp_bracket() for part in self.parts), strict=True)
@@ -238,19 +237,19 @@ class BestPair(ExtremePair):
             outer_pure=lambda: _least(part.outer_pure() for part in self.parts),
         )
 
-    def _log_delta(self, epsilon: Array) -> Bracket:
+    def _log_delta(self, epsilon: Array) -> Interval:
         found = profile_of_powers(self.tpr_bracket, self.swap().tpr_bracket, epsilon)
         parts = [part.log_delta_bracket(epsilon).upper for part in self.parts]
         upper = np.minimum(found.upper, np.min(parts, axis=0))
-        return Bracket(np.minimum(found.lower, upper), upper)
+        return Interval(np.minimum(found.lower, upper), upper)
 
-    def _delta(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Interval:
         parts = [part.delta_bracket(epsilon).upper for part in self.parts]
         lower, upper = exp_outward(self.log_delta_bracket(epsilon))
         upper = np.minimum(upper, np.min(parts, axis=0))
-        return Bracket(np.minimum(lower, upper), upper)
+        return Interval(np.minimum(lower, upper), upper)
 
-    def _epsilon(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Interval:
         flat = np.ravel(delta)
         parts = [part.epsilon_bracket(flat) for part in self.parts]
         upper = np.min([part.upper for part in parts], axis=0)
@@ -265,23 +264,23 @@ class BestPair(ExtremePair):
         open_ = ~decided & (upper > lower)
         if np.any(open_):
             lower[open_], upper[open_] = self.searched_epsilon(flat[open_])
-        return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
+        return Interval(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
 
-    def _tpr(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Interval:
         bounds = [part.tpr_bracket(alpha) for part in self.parts]
-        return Bracket(
+        return Interval(
             np.min([b.lower for b in bounds], axis=0), np.min([b.upper for b in bounds], axis=0)
         )
 
-    def _beta(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Interval:
         bounds = [part.beta_bracket(alpha) for part in self.parts]
-        return Bracket(
+        return Interval(
             np.max([b.lower for b in bounds], axis=0), np.max([b.upper for b in bounds], axis=0)
         )
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         upper = np.min([part.renyi_bracket(order).upper for part in self.parts], axis=0)
-        return Bracket(np.zeros(order.shape), upper)
+        return Interval(np.zeros(order.shape), upper)
 
     def _zcdp(self) -> tuple[float, float]:
         return 0.0, min(part.zcdp_bracket()[1] for part in self.parts)
@@ -315,18 +314,18 @@ class MixturePair(JoinedPair):
         q, p = np.logaddexp.reduce(masses, axis=0).tolist()
         return q, p
 
-    def _log_delta(self, epsilon: Array) -> Bracket:
+    def _log_delta(self, epsilon: Array) -> Interval:
         found = [part.log_delta_bracket(epsilon) + log(Interval.of(w)) for part, w in self.parts]
         ends = (np.stack(sides, axis=-1) for sides in zip(*found, strict=True))
         return log_total(Interval(*ends)).smaller(0)
 
-    def _delta(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Interval:
         return self._mean([part.delta_bracket(epsilon) for part, _ in self.parts])
 
-    def _mean(self, found: list[Bracket]) -> Bracket:
-        total = Bracket.exactly(0.0)
+    def _mean(self, found: list[Interval]) -> Interval:
+        total = Interval.exactly(0.0)
         for each, (_, share) in zip(found, self.parts, strict=True):
-            total = total + each.decimals() * Bracket.of(share)
+            total = total + each.decimals() * Interval.of(share)
         return total.clip(0.0, 1.0)
 
     @override
@@ -346,7 +345,7 @@ class MixturePair(JoinedPair):
             )
         )
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         weights, parts = [w for _, w in self.parts], self.all_parts
         return joined_renyi(order, weights, [part.renyi_bracket(order) for part in parts])
 
@@ -388,10 +387,10 @@ def _least(bounds: Iterable[Fraction | None]) -> Fraction | None:
     return min((bound for bound in bounds if bound is not None), default=None)
 
 
-def _largest(found: list[Bracket]) -> Bracket:
-    return Bracket(*np.max([(each.lower, each.upper) for each in found], axis=0))
+def _largest(found: list[Interval]) -> Interval:
+    return Interval(*np.max([(each.lower, each.upper) for each in found], axis=0))
 
 
-def _width(found: Bracket) -> Array:
+def _width(found: Interval) -> Array:
     known = np.isfinite(found.upper)
     return np.where(known, found.upper, 0.0) - np.where(known, found.lower, 0.0)

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from neyman.numerics import Array, Bracket, Interval, exp, log
+from neyman.numerics import Array, Interval, exp, log
 from neyman.numerics._distributions._binomial import log_binomial_mass
 
 __all__ = ["binomial_renyi", "capped_renyi", "outermost_renyi"]
@@ -26,7 +26,7 @@ __all__ = ["binomial_renyi", "capped_renyi", "outermost_renyi"]
 _MOST_TERMS = 2**16
 
 
-def binomial_renyi(order: Array, square: Fraction, probability: Fraction) -> Bracket:
+def binomial_renyi(order: Array, square: Fraction, probability: Fraction) -> Interval:
     """Bracket D_order of (P, (1 - q) P + q Q0), orders above 1.
 
     Args:
@@ -42,18 +42,18 @@ def binomial_renyi(order: Array, square: Fraction, probability: Fraction) -> Bra
         lower[i], upper[i] = max(lower[i], value.lower), min(upper[i], value.upper)
     endless = np.isinf(order)
     lower, upper = np.where(endless, np.inf, lower), np.where(endless, np.inf, upper)
-    return Bracket(np.minimum(lower, upper), upper)
+    return Interval(np.minimum(lower, upper), upper)
 
 
-def capped_renyi(found: Bracket, order: Array, square: Fraction | None) -> Bracket:
+def capped_renyi(found: Interval, order: Array, square: Fraction | None) -> Interval:
     """Return the bracket, its upper end at most that of the Gaussian of this mu^2."""
     if square is None:
         return found
     upper = np.minimum(found.upper, (Interval.decimal(order) * Interval.of(square) / 2).upper)
-    return Bracket(np.minimum(found.lower, upper), upper)
+    return Interval(np.minimum(found.lower, upper), upper)
 
 
-def outermost_renyi(order: Array, square: Fraction, p: Fraction, q: Fraction) -> Bracket:
+def outermost_renyi(order: Array, square: Fraction, p: Fraction, q: Fraction) -> Interval:
     """Bound D_a, a > 1, of mixtures of normals by their outermost means, d = sqrt(square) apart.
 
     With the weight p of P's last mean m, P >= p N(m), and right of m P <= N(m); Q >= q N(m + d),
@@ -65,7 +65,7 @@ def outermost_renyi(order: Array, square: Fraction, p: Fraction, q: Fraction) ->
     whole, weight = a * Interval.of(square) / 2, Interval.of(q)
     lower = whole + (a * log(weight) - log(Interval.exactly(2.0))) / (a - 1)
     upper = whole - log(Interval.of(p))
-    return Bracket(
+    return Interval(
         np.where(known, np.maximum(lower.lower, 0.0), 0.0), np.where(known, upper.upper, np.inf)
     )
 

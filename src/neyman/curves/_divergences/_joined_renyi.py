@@ -14,14 +14,14 @@ from functools import reduce
 
 import numpy as np
 
-from neyman.numerics import Array, Bracket, Interval, exp, expm1, log, log1p
+from neyman.numerics import Array, Interval, exp, expm1, log, log1p
 
 __all__ = ["joined_renyi"]
 
 
 def joined_renyi(
-    order: Array, weights: Sequence[Fraction | float], parts: Sequence[Bracket]
-) -> Bracket:
+    order: Array, weights: Sequence[Fraction | float], parts: Sequence[Interval]
+) -> Interval:
     """Bracket log(1 + Σ w_i (e^((a-1) D_i) - 1)) / (a - 1), which grows with each D_i.
 
     Args:
@@ -42,7 +42,7 @@ def joined_renyi(
         return value.larger(0.0)
     sides = [np.max([part.lower for part in parts], axis=0) == np.inf, endless]
     ends = zip(sides, value, strict=True)
-    return Bracket(
+    return Interval(
         *(np.where(none & (order >= 1), np.inf, np.maximum(end, 0.0)) for none, end in ends)
     )
 

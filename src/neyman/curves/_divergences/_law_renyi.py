@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neyman.numerics import Array, Bracket, Interval, LossSum, Span
+from neyman.numerics import Array, Interval, LossSum, Span
 
 __all__ = ["renyi_by_law"]
 
@@ -10,7 +10,7 @@ __all__ = ["renyi_by_law"]
 _NEAR_ONE = 2.0 ** -np.asarray([12.0, 18.0, 20.0, 22.0, 24.0, 26.0, 32.0, 40.0])
 
 
-def renyi_by_law(law: LossSum, order: Array, log_singular: float) -> Bracket:
+def renyi_by_law(law: LossSum, order: Array, log_singular: float) -> Interval:
     """Bracket K(order) / (order - 1).
 
     Orders next to 1 are bracketed by their neighbours, for D grows with the order.
@@ -30,7 +30,7 @@ def renyi_by_law(law: LossSum, order: Array, log_singular: float) -> Bracket:
             for gap in _NEAR_ONE[np.abs(a - 1) < _NEAR_ONE].tolist():
                 lower[i] = max(lower[i], _at(law, 1 - gap)[0])
                 upper[i] = min(upper[i], _at(law, 1 + gap)[1])
-    return Bracket(lower.reshape(order.shape), upper.reshape(order.shape))
+    return Interval(lower.reshape(order.shape), upper.reshape(order.shape))
 
 
 def _at(law: LossSum, a: float) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from neyman.numerics import Array, Bracket, Interval, expm1
+from neyman.numerics import Array, Interval, expm1
 
 __all__ = [
     "DivergentPair",
@@ -43,7 +43,7 @@ _NEAREST, _FARTHEST, _LARGEST = 1e-12, 1e8, 1e15
 class DivergentPair(Protocol):
     """A pair with its Rényi divergences, and its swap."""
 
-    def renyi_bracket(self, order: Array) -> Bracket: ...
+    def renyi_bracket(self, order: Array) -> Interval: ...
     def zcdp_bracket(self) -> tuple[float, float]: ...
     def swap(self) -> "DivergentPair": ...
 

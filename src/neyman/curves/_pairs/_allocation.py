@@ -14,7 +14,6 @@ from neyman.curves._profiles._conjugate import powers_of_profile
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     Array,
-    Bracket,
     Interval,
     gaussian_log_delta,
     proved_root,
@@ -73,10 +72,10 @@ class _Allocated(Pair):
 
     @staticmethod
     @abstractmethod
-    def side(mean: LognormalMean, epsilon: Array) -> Bracket:
+    def side(mean: LognormalMean, epsilon: Array) -> Interval:
         """Bracket log delta at finite epsilon, one dimension, by the law of S."""
 
-    def _log_delta(self, epsilon: Array) -> Bracket:
+    def _log_delta(self, epsilon: Array) -> Interval:
         """Take the lower bound at more noise and the larger neighbour of epsilon, and so on."""
         flat = np.ravel(epsilon).astype(np.float64)
         lower, upper = np.full(flat.shape, -np.inf), np.zeros(flat.shape)
@@ -92,9 +91,9 @@ class _Allocated(Pair):
             lower[inner] = self.side(less, near.upper).lower
             upper[inner] = np.minimum(self.side(more, near.lower).upper, 0.0)
         shape = np.shape(epsilon)
-        return Bracket(np.minimum(lower, upper).reshape(shape), upper.reshape(shape))
+        return Interval(np.minimum(lower, upper).reshape(shape), upper.reshape(shape))
 
-    def _epsilon(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Interval:
         flat = np.ravel(delta)
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
         lower[flat == 0] = upper[flat == 0] = np.inf
@@ -104,9 +103,9 @@ class _Allocated(Pair):
             certain = flat[i] < at_zero.lower
             lower[i] = max(float(found.lower[0]), 0.0) if certain else 0.0
             upper[i] = max(float(found.upper[0]), 0.0)
-        return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
+        return Interval(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
 
-    def _root(self, target: Array) -> Bracket:
+    def _root(self, target: Array) -> Interval:
         mu = np.asarray(1 / float(self.noise_multiplier))
         low, high = 0.0, 1.0
         while float(gaussian_log_delta(np.asarray(high), mu).upper) > target[0]:
@@ -149,7 +148,7 @@ class AllocationPair(_Allocated):
 
     @staticmethod
     @override
-    def side(mean: LognormalMean, epsilon: Array) -> Bracket:
+    def side(mean: LognormalMean, epsilon: Array) -> Interval:
         return _joined(
             epsilon,
             mean.log_excess(epsilon[epsilon >= 0]),
@@ -173,7 +172,7 @@ class AllocationSwapPair(_Allocated):
 
     @staticmethod
     @override
-    def side(mean: LognormalMean, epsilon: Array) -> Bracket:
+    def side(mean: LognormalMean, epsilon: Array) -> Interval:
         right, left = epsilon[epsilon >= 0], epsilon[epsilon < 0]
         return _joined(
             epsilon,
@@ -182,14 +181,14 @@ class AllocationSwapPair(_Allocated):
         )
 
 
-def _joined(epsilon: Array, right: Bracket, left: Bracket) -> Bracket:
+def _joined(epsilon: Array, right: Interval, left: Interval) -> Interval:
     lower, upper = np.empty(epsilon.shape), np.empty(epsilon.shape)
     at = epsilon >= 0
     lower[at], lower[~at] = right.lower, left.lower
     upper[at], upper[~at] = right.upper, left.upper
-    return Bracket(lower, upper)
+    return Interval(lower, upper)
 
 
-def _above_floor(epsilon: Array, found: Bracket, shift: Array | float) -> Bracket:
+def _above_floor(epsilon: Array, found: Interval, shift: Array | float) -> Interval:
     """Return log(1 - e^epsilon + e^(shift + found))."""
     return log(exp((found + shift).smaller(0)) - expm1(epsilon))

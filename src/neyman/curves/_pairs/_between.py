@@ -22,7 +22,7 @@ from neyman.curves._pair import Pair, Tails, check_relation
 from neyman.curves._pairs._identity import IdentityPair
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View
 from neyman.errors import InvalidParameter, UnsupportedComposition
-from neyman.numerics import Array, Bracket, ComplexArray
+from neyman.numerics import Array, ComplexArray, Interval
 from neyman.overriding import override
 
 __all__ = ["BetweenPair", "between", "enclosed", "ends_of", "monotone"]
@@ -84,11 +84,11 @@ def _ends(values: Sequence[object], which: int) -> tuple[object, ...]:
     )
 
 
-def enclosed(bound: Bracket, attained: Bracket, *, loss: bool) -> Bracket:
+def enclosed(bound: Interval, attained: Interval, *, loss: bool) -> Interval:
     """Keep the safe end of the bound, and the other one of what is attained."""
     if loss:
-        return Bracket(np.minimum(attained.lower, bound.upper), bound.upper)
-    return Bracket(bound.lower, np.maximum(attained.upper, bound.lower))
+        return Interval(np.minimum(attained.lower, bound.upper), bound.upper)
+    return Interval(bound.lower, np.maximum(attained.upper, bound.lower))
 
 
 @final
@@ -173,15 +173,15 @@ class BetweenPair(Pair):
         del s
         raise self._no_law("the cumulant")
 
-    def _view(self, view: View, at: Array) -> Bracket:
+    def _view(self, view: View, at: Array) -> Interval:
         found = (view.ask(pair, at) for pair in (self.bound, self.attained))
         return enclosed(*found, loss=view.loss)
 
-    def _delta(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Interval:
         bound, attained = (x.delta_bracket(epsilon) for x in (self.bound, self.attained))
         return enclosed(bound, attained, loss=True)
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         bound, attained = (x.renyi_bracket(order) for x in (self.bound, self.attained))
         return enclosed(bound, attained, loss=True)
 

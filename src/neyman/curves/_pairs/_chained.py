@@ -20,7 +20,6 @@ from neyman.curves._pairs._randomized_response import RandomizedResponsePair
 from neyman.curves._profiles._tangents import Tangents, meeting, points_of
 from neyman.numerics import (
     Array,
-    Bracket,
     Interval,
     ceil_float,
     floor_float,
@@ -134,13 +133,13 @@ class ChainedPair(Pair):
             outer_pure=lambda: self._sum(lambda pair: pair.outer_pure()),
         )
 
-    def _beta(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Interval:
         pair, n = self.links[-1]
         before = (*self.links[:-1], (pair, n - 1)) if n > 1 else self.links[:-1]
         size = _power(before, alpha)
-        return Bracket(pair.beta_bracket(size.upper).lower, pair.beta_bracket(size.lower).upper)
+        return Interval(pair.beta_bracket(size.upper).lower, pair.beta_bracket(size.lower).upper)
 
-    def _delta(self, epsilon: Array) -> Bracket:
+    def _delta(self, epsilon: Array) -> Interval:
         flat = np.ravel(np.asarray(epsilon, dtype=np.float64))
         lower, upper, left = np.zeros(flat.shape), np.ones(flat.shape), flat < 0
         if np.any(left):
@@ -152,39 +151,39 @@ class ChainedPair(Pair):
         most = self.outer_pure()
         if most is not None:
             upper[flat >= standing(most)[1]] = 0.0
-        found = Bracket(np.minimum(lower, upper), upper).clip(0.0, 1.0)
-        return Bracket(*(side.reshape(np.shape(epsilon)) for side in found))
+        found = Interval(np.minimum(lower, upper), upper).clip(0.0, 1.0)
+        return Interval(*(side.reshape(np.shape(epsilon)) for side in found))
 
     def _right(self, epsilon: Array) -> Interval:
         """Bracket delta at epsilon >= 0, one dimension."""
         near, least = Interval.decimal(epsilon), float(_power(self.links, np.zeros(1)).lower[0])
 
-        def prove(links: Lines, open_: Places) -> Bracket:
+        def prove(links: Lines, open_: Places) -> Interval:
             at, (size, losses) = near.at(open_), meeting(links, epsilon[open_], inverse=False)
             # No more than epsilon in all.
             first = (at - _total(list(losses[1:]))).lower
             power = Interval.exactly(_power(self.links, size).lower)
             low = power - exp(at.smaller(_FAR)) * Interval.exactly(size)
             low = np.where(at.upper <= _FAR, low.lower, 0.0)
-            return Bracket(np.maximum(low, least), self._most([first, *losses[1:]]))
+            return Interval(np.maximum(low, least), self._most([first, *losses[1:]]))
 
         return self._closer(epsilon, (0.0, 1.0), prove, inverse=False)
 
-    def _epsilon(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Interval:
         flat, most = np.ravel(np.asarray(delta, dtype=np.float64)), self.outer_pure()
         near, largest = Interval.decimal(flat), np.inf if most is None else float(standing(most)[1])
         alone = _power(self.links, np.zeros(1)).lower[0]
 
-        def prove(links: Lines, open_: Places) -> Bracket:
+        def prove(links: Lines, open_: Places) -> Interval:
             size = meeting(links, flat[open_], inverse=True)[0]
             at, size = near.at(open_), np.maximum(size, _LEAST)
             shown = Interval.exactly(_power(self.links, size).lower) - at
             low = np.maximum(log(shown.larger(0.0) / Interval.exactly(size)).lower, 0.0)
             low = np.where(at.upper < alone, np.inf, np.where(at.upper >= 1, 0.0, low))
-            return Bracket(low, self._least_epsilon(links, at.lower))
+            return Interval(low, self._least_epsilon(links, at.lower))
 
         found = self._closer(flat, (0.0, largest), prove, inverse=True)
-        return Bracket(found.lower.reshape(np.shape(delta)), found.upper.reshape(np.shape(delta)))
+        return Interval(found.lower.reshape(np.shape(delta)), found.upper.reshape(np.shape(delta)))
 
     def _least_epsilon(self, links: Lines, delta: Array) -> Array:
         """Return a sum of losses, at least 0, at which delta is proved to be so small."""
@@ -204,10 +203,10 @@ class ChainedPair(Pair):
         self,
         goal: Array,
         known: tuple[float, float],
-        prove: Callable[[Lines, Places], Bracket],
+        prove: Callable[[Lines, Places], Interval],
         *,
         inverse: bool,
-    ) -> Bracket:
+    ) -> Interval:
         """Return what is proved where the lines of finer and finer tables touch."""
         lower, upper = (np.full(goal.shape, end) for end in known)
         points, open_ = {pair: points_of(pair) for pair, _ in self.links}, np.arange(goal.size)
@@ -224,7 +223,7 @@ class ChainedPair(Pair):
             for pair, n in self.links:
                 points[pair] = points[pair].finer(losses[start : start + n].ravel())
                 start += n
-        return Bracket(np.minimum(lower, upper), upper)
+        return Interval(np.minimum(lower, upper), upper)
 
     def _most(self, losses: list[Array]) -> Array:
         """Bound delta at the sum of losses, one of each link, from above."""
@@ -247,7 +246,7 @@ class ChainedPair(Pair):
             total += n * part
         return total
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         square, most = self.outer_gaussian(), self.outer_pure()
         upper, a = np.full(order.shape, np.inf), Interval.decimal(order)
         if square is not None:
@@ -259,7 +258,7 @@ class ChainedPair(Pair):
         if least > 0:
             check_epsilon(least)
             lower = np.maximum(lower, RandomizedResponsePair(least).renyi_bracket(order).lower)
-        return Bracket(np.minimum(lower, upper), upper)
+        return Interval(np.minimum(lower, upper), upper)
 
     def _zcdp(self) -> tuple[float, float]:
         square, most = self.outer_gaussian(), self.outer_pure()
@@ -286,7 +285,7 @@ def _total(losses: list[Array]) -> Interval:
     return total
 
 
-def _power(links: Links, alpha: Array) -> Bracket:
+def _power(links: Links, alpha: Array) -> Interval:
     low = high = alpha
     for pair, times in links:
         for _ in range(times):
@@ -294,7 +293,7 @@ def _power(links: Links, alpha: Array) -> Bracket:
                 low, high = pair.tpr_bracket(low)
             else:
                 low, high = pair.tpr_bracket(low).lower, pair.tpr_bracket(high).upper
-    return Bracket(low, high)
+    return Interval(low, high)
 
 
 def _root(square: Fraction | None, side: int) -> Fraction | None:

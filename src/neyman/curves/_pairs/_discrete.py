@@ -14,7 +14,6 @@ from neyman.errors import InvalidParameter
 from neyman.numerics import (
     Array,
     Atoms,
-    Bracket,
     ComplexArray,
     Interval,
     ordinary,
@@ -112,12 +111,12 @@ class DiscreteGaussianPair(LatticePair):
             zcdp=lambda: standing(Fraction(self.sensitivity**2) / (2 * self.sigma_squared)),
         )
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         near = Interval.decimal(order)
         down, up = (self._renyi_at(np.asarray(x)) for x in (near.lower, near.upper))
-        return Bracket(down.lower, up.upper)
+        return Interval(down.lower, up.upper)
 
-    def _renyi_at(self, order: Array) -> Bracket:
+    def _renyi_at(self, order: Array) -> Interval:
         square = float(self.sigma_squared)
         finite = np.where(np.isfinite(order), order, 2.0)
         line = Interval.exactly(finite) * (Fraction(self.sensitivity**2) / (2 * self.sigma_squared))

@@ -22,7 +22,6 @@ from neyman.curves._solvers._view import left_of_zero
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     Array,
-    Bracket,
     GaussianMixtureLaw,
     Interval,
     LossSum,
@@ -222,7 +221,7 @@ class GaussianMixturePair(Pair):
             renyi=self._renyi, zcdp=self._zcdp, mu=self._mu, outer_gaussian=self._outer_gaussian
         )
 
-    def _log_delta(self, epsilon: Array) -> Bracket:
+    def _log_delta(self, epsilon: Array) -> Interval:
         near, shape = Interval.decimal(epsilon), np.shape(epsilon)
         low, high = np.ravel(near.lower), np.ravel(near.upper)
         lower, upper = np.full(low.shape, -np.inf), np.zeros(low.shape)
@@ -237,9 +236,9 @@ class GaussianMixturePair(Pair):
             lower[left], upper[left] = found.lower, found.upper
         upper = np.where(np.isposinf(low), -np.inf, np.minimum(upper, 0.0))
         lower = np.where(np.isneginf(low), 0.0, np.minimum(lower, upper))
-        return Bracket(lower.reshape(shape), upper.reshape(shape))
+        return Interval(lower.reshape(shape), upper.reshape(shape))
 
-    def _right_of_zero(self, t: Array) -> Bracket:
+    def _right_of_zero(self, t: Array) -> Interval:
         """Delta falls as z grows, so each end of the place bounds it."""
         mixtures = self._mixtures
         # Above the largest loss delta is 0, and there is no place.
@@ -248,9 +247,9 @@ class GaussianMixturePair(Pair):
         upper = np.where(np.isfinite(place.lower), mixtures.log_delta_at(place.lower).upper, 0.0)
         lower = mixtures.log_delta_at(np.where(np.isfinite(place.upper), place.upper, 0.0)).lower
         lower = np.where(np.isfinite(place.upper), lower, -np.inf)
-        return Bracket(*(np.where(over, -np.inf, bound) for bound in (lower, upper)))
+        return Interval(*(np.where(over, -np.inf, bound) for bound in (lower, upper)))
 
-    def _epsilon(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Interval:
         flat = np.ravel(delta)
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
         lower[flat == 0] = upper[flat == 0] = self._most
@@ -263,7 +262,7 @@ class GaussianMixturePair(Pair):
             certain = near.upper < at_zero.lower
             lower[asked] = np.where(certain, np.maximum(low, 0.0), 0.0)
             upper[asked] = np.maximum(high, 0.0)
-        return Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
+        return Interval(lower.reshape(delta.shape), upper.reshape(delta.shape))
 
     @property
     def _most(self) -> float:
@@ -298,7 +297,7 @@ class GaussianMixturePair(Pair):
 
     # -- tests --------------------------------------------------------------------------------
 
-    def _places(self, alpha: Array) -> Bracket:
+    def _places(self, alpha: Array) -> Interval:
         """Bracket the z with P(Z > z) = alpha in (0, 1): more than alpha lies above the lower."""
         lower, upper = np.full(alpha.shape, -np.inf), np.full(alpha.shape, np.inf)
         near, rest, mixtures = Interval.decimal(alpha), complement(alpha), self._mixtures
@@ -308,15 +307,15 @@ class GaussianMixturePair(Pair):
                 low, high = reversed([*level]) if above else level
                 lower[chosen] = mixtures.place_of_p(low, above=above).lower
                 upper[chosen] = mixtures.place_of_p(high, above=above).upper
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
-    def _beta(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Interval:
         return self._test(alpha, above=False)
 
-    def _tpr(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Interval:
         return self._test(alpha, above=True)
 
-    def _test(self, alpha: Array, *, above: bool) -> Bracket:
+    def _test(self, alpha: Array, *, above: bool) -> Interval:
         flat = np.ravel(alpha)
         low_end, high_end = (flat, flat) if above else (1.0 - flat, 1.0 - flat)
         lower, upper = low_end.copy(), high_end.copy()
@@ -327,9 +326,9 @@ class GaussianMixturePair(Pair):
                 low, high = mixtures.log_q_above(place.upper), mixtures.log_q_above(place.lower)
             else:
                 low, high = mixtures.log_q_below(place.lower), mixtures.log_q_below(place.upper)
-            bounds = exp_outward(Bracket(low.lower, high.upper))
+            bounds = exp_outward(Interval(low.lower, high.upper))
             lower[inner], upper[inner] = bounds.lower, bounds.upper
-        return Bracket(lower.reshape(np.shape(alpha)), upper.reshape(np.shape(alpha)))
+        return Interval(lower.reshape(np.shape(alpha)), upper.reshape(np.shape(alpha)))
 
     # -- summaries ----------------------------------------------------------------------------
 
@@ -341,7 +340,7 @@ class GaussianMixturePair(Pair):
         """
         return (self.q[-1][0] + self.p[0][0]) ** 2 / self.variance
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         found = renyi_by_law(self.loss_law(), order, -math.inf)
         square = (self.q[-1][0] + self.p[-1][0]) ** 2 / self.variance
         ends = outermost_renyi(order, square, self.p[-1][1], self.q[-1][1])
@@ -349,7 +348,7 @@ class GaussianMixturePair(Pair):
         upper = np.minimum(upper, self._most)
         lower = np.minimum(np.maximum(found.lower, ends.lower), upper)
         unbounded = np.isposinf(order) & math.isinf(self._most)
-        return Bracket(np.where(unbounded, np.inf, lower), np.where(unbounded, np.inf, upper))
+        return Interval(np.where(unbounded, np.inf, lower), np.where(unbounded, np.inf, upper))
 
     def _zcdp(self) -> tuple[float, float]:
         upper = ceil_float(self._outer_gaussian() / 2)

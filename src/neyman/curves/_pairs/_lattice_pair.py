@@ -17,7 +17,6 @@ from neyman.numerics import (
     Array,
     AtomicLaw,
     Atoms,
-    Bracket,
     ComplexArray,
     Interval,
     LossSum,
@@ -89,10 +88,10 @@ class LatticePair(Pair):
     def summaries(self) -> Summaries:
         return Summaries(renyi=self._renyi, mu=self._mu, outer_gaussian=self._outer_gaussian)
 
-    def _epsilon(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Interval:
         return self.profile().epsilon_bracket(delta)
 
-    def _log_delta(self, epsilon: Array) -> Bracket:
+    def _log_delta(self, epsilon: Array) -> Interval:
         profile = self.profile()
         found = profile.log_delta_bracket(epsilon)
         # A table omits far atoms and blurs the last one, so use the bound of the losses there.
@@ -103,10 +102,10 @@ class LatticePair(Pair):
             found = Interval.where(none, Interval.exactly(-np.inf), found)
         return found
 
-    def _beta(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Interval:
         return self.profile().beta_bracket(alpha)
 
-    def _tpr(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Interval:
         return self.profile().tpr_bracket(alpha)
 
     def _outer_gaussian(self) -> Fraction | None:
@@ -121,7 +120,7 @@ class LatticePair(Pair):
             return lower, upper
         return max(lower, largest_vertex(self.profile().table)[0]), upper
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         return Interval.decimal(order).through(lambda a: atom_renyi(self.atoms(), a), falling=False)
 
 

@@ -19,7 +19,6 @@ from neyman.curves._solvers._view import left_of_zero
 from neyman.errors import UnsupportedComposition
 from neyman.numerics import (
     Array,
-    Bracket,
     Interval,
     LossSum,
     text,
@@ -126,12 +125,12 @@ class SymmetrisedPair(Pair):
             outer_pure=self._outer_pure,
         )
 
-    def _log_delta(self, epsilon: Array) -> Bracket:
+    def _log_delta(self, epsilon: Array) -> Interval:
         right = self._sampled.log_delta_bracket(np.abs(epsilon))
         left = left_of_zero(Interval.decimal(np.minimum(epsilon, 0.0)), right)
         return Interval.where(np.isneginf(epsilon), _NONE, Interval.where(epsilon < 0, left, right))
 
-    def _beta(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Interval:
         first, last = self._sampled.beta_bracket(alpha), self._sampled.swap().beta_bracket(alpha)
         advantage = self.delta_bracket(np.zeros(()))
         near = Interval.decimal(alpha)
@@ -142,20 +141,20 @@ class SymmetrisedPair(Pair):
         upper = np.minimum(first.upper, last.upper)
         between = (near.lower >= left.upper) & (near.upper <= right.lower)
         upper = np.where(between, np.minimum(upper, line.upper), upper)
-        return Bracket(np.minimum(lower, upper), upper)
+        return Interval(np.minimum(lower, upper), upper)
 
-    def _ends(self) -> tuple[Bracket, Bracket]:
+    def _ends(self) -> tuple[Interval, Interval]:
         """Bracket x* and f_p(x*), the ends of the line."""
         base, both = (x.delta_bracket(np.zeros(())).decimals() for x in (self.base, self))
         left = (1 - base) / 2
         return left, 1 - both - left
 
-    def _tpr(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Interval:
         beta, own = self.beta_bracket(alpha), self._sampled.tpr_bracket(alpha)
         sure = Interval.decimal(alpha) <= self._ends()[0]
         return Interval.where(sure, own, (1 - beta.decimals()).clip(0.0, 1.0))
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         # One direction loses no more, and without sampling no less is lost.
         sides = (self._sampled, self._sampled.swap())
         lower = np.max([side.renyi_bracket(order).lower for side in sides], axis=0)
@@ -166,7 +165,7 @@ class SymmetrisedPair(Pair):
             found = renyi_by_law(law, np.where(near, order, 0.5), self.log_singular[0])
             lower = np.where(near, np.maximum(lower, found.lower), lower)
             upper = np.where(near, np.minimum(upper, found.upper), upper)
-        return Bracket(np.minimum(lower, upper), upper)
+        return Interval(np.minimum(lower, upper), upper)
 
     def _zcdp(self) -> tuple[float, float]:
         upper = min(self.base.zcdp_bracket()[1], outer_rho(self))

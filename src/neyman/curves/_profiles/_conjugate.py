@@ -14,13 +14,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from neyman.numerics import Array, Bracket, Interval, exp, expm1, log
+from neyman.numerics import Array, Interval, exp, expm1, log
 from neyman.numerics._concave import Concave
 
 __all__ = ["epsilon_shown", "powers_of_profile", "profile_of_powers"]
 
 _REACH = 700.0
-Powers: TypeAlias = Callable[[Array], Bracket]
+Powers: TypeAlias = Callable[[Array], Interval]
 
 
 def _codes(spacing: float, far: float, right: float, end: float) -> Array:
@@ -41,7 +41,7 @@ _FIRST_SIZES = np.concatenate([np.geomspace(1e-300, 1e-3, 128), np.linspace(1e-3
 _REFINEMENTS, _FINER = 4, 17
 
 
-def profile_of_powers(tpr: Powers, swapped: Powers, epsilon: Array) -> Bracket:
+def profile_of_powers(tpr: Powers, swapped: Powers, epsilon: Array) -> Interval:
     """Bracket log delta at any real epsilon.
 
     Args:
@@ -65,7 +65,7 @@ def profile_of_powers(tpr: Powers, swapped: Powers, epsilon: Array) -> Bracket:
     return log(Interval(lower, upper).clip(0.0, 1.0)).smaller(0.0)
 
 
-def _delta(tpr: Powers, epsilon: Array) -> Bracket:
+def _delta(tpr: Powers, epsilon: Array) -> Interval:
     """Bracket delta at epsilon >= 0, one dimension."""
     odds = exp(Interval.decimal(np.minimum(epsilon, _REACH)))
     curve = Concave(
@@ -74,10 +74,10 @@ def _delta(tpr: Powers, epsilon: Array) -> Bracket:
     found = curve.conjugate(odds)
     lower = np.maximum(found.lower, 0.0)
     lower = np.where(epsilon > _REACH, float(tpr(np.zeros(1)).lower[0]), lower)
-    return Bracket(lower, np.clip(found.upper, lower, 1.0))
+    return Interval(lower, np.clip(found.upper, lower, 1.0))
 
 
-def powers_of_profile(delta: Callable[[Array], Bracket], alpha: Array) -> Bracket:
+def powers_of_profile(delta: Callable[[Array], Interval], alpha: Array) -> Interval:
     """Bracket the power of the best test at sizes in [0, 1].
 
     Args:
@@ -98,10 +98,10 @@ def powers_of_profile(delta: Callable[[Array], Bracket], alpha: Array) -> Bracke
     beyond = (exp(_REACH) * sizes).lower
     lower = np.maximum(np.minimum(-found.upper, beyond), sizes.lower)
     upper = np.clip(-found.lower, 0.0, 1.0)
-    return Bracket(np.clip(lower, 0.0, upper).reshape(alpha.shape), upper.reshape(alpha.shape))
+    return Interval(np.clip(lower, 0.0, upper).reshape(alpha.shape), upper.reshape(alpha.shape))
 
 
-def epsilon_shown(power: Callable[[Array], Bracket], delta: Array) -> Array:
+def epsilon_shown(power: Callable[[Array], Interval], delta: Array) -> Array:
     """Bound from below the smallest epsilon >= 0 with delta(epsilon) <= delta.
 
     Any size a shows delta(epsilon) >= tpr(a) - e^epsilon a, so that epsilon is at least

@@ -14,12 +14,12 @@ from neyman.curves._solvers._contour import BestTest
 from neyman.curves._solvers._exact import contour_of
 from neyman.curves._solvers._read import read
 from neyman.curves._solvers._view import LOG_DELTA
-from neyman.numerics import Array, Bracket, Interval, exp, log
+from neyman.numerics import Array, Interval, exp, log
 
 __all__ = ["hull_test"]
 
 
-def hull_test(first: Pair, second: Pair, alpha: Array) -> tuple[Bracket, Bracket] | None:
+def hull_test(first: Pair, second: Pair, alpha: Array) -> tuple[Interval, Interval] | None:
     """Bracket beta and the power of the hull at sizes in (0, 1); None where a pair cannot.
 
     Args:
@@ -27,8 +27,8 @@ def hull_test(first: Pair, second: Pair, alpha: Array) -> tuple[Bracket, Bracket
         second: the other.
         alpha: sizes, one dimension.
     """
-    beta = Bracket(np.zeros(alpha.shape), 1 - alpha)
-    tpr = Bracket(alpha.copy(), np.ones(alpha.shape))
+    beta = Interval(np.zeros(alpha.shape), 1 - alpha)
+    tpr = Interval(alpha.copy(), np.ones(alpha.shape))
     todo = np.ones(alpha.shape, dtype=bool)
     left = alpha <= 0.5
     for trial, (pair, other, where) in enumerate(
@@ -84,7 +84,7 @@ def _below(pair: Pair, epsilon: Array, most: Array) -> npt.NDArray[np.bool_]:
 
 
 def _on_segment(
-    first: Pair, second: Pair, alpha: Array, beta: Bracket, tpr: Bracket
+    first: Pair, second: Pair, alpha: Array, beta: Interval, tpr: Interval
 ) -> npt.NDArray[np.bool_]:
     """Mark the sizes between the two points of slope -1, and bound the hull by the line of it.
 

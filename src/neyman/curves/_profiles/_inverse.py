@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neyman.numerics import Array, Bracket, Interval
+from neyman.numerics import Array, Interval
 from neyman.numerics._primitives import log
 from neyman.numerics._root import proved_root
 
@@ -14,7 +14,7 @@ __all__ = ["epsilon_of_profile"]
 _PLACES = np.append(0.0, np.geomspace(2.0**-30, 700.0, 160))
 
 
-def epsilon_of_profile(log_delta: Callable[[Array], Bracket], delta: Array) -> Bracket:
+def epsilon_of_profile(log_delta: Callable[[Array], Interval], delta: Array) -> Interval:
     """Bracket the least epsilon >= 0 with delta(epsilon) <= delta.
 
     Error: that of the profile, and a relative 1e-14. As wide as two of the first places where
@@ -43,9 +43,9 @@ def epsilon_of_profile(log_delta: Callable[[Array], Bracket], delta: Array) -> B
         # Without a lower bound, only the upper end is searched for.
         blind = not np.any(np.isfinite(seen.lower))
 
-        def bounds(t: Array) -> Bracket:
+        def bounds(t: Array) -> Interval:
             found = log_delta(t)
-            return Bracket(found.upper, found.upper) if blind else found
+            return Interval(found.upper, found.upper) if blind else found
 
         def middle(t: Array) -> Array:
             found = log_delta(t)
@@ -54,4 +54,4 @@ def epsilon_of_profile(log_delta: Callable[[Array], Bracket], delta: Array) -> B
         found = proved_root(bounds, middle, target[open_], (left + right) / 2, slope)
         lower[open_] = left if blind else np.maximum(left, found.lower)
         upper[open_] = np.minimum(right, found.upper)
-    return Bracket(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))
+    return Interval(lower.reshape(np.shape(delta)), upper.reshape(np.shape(delta)))

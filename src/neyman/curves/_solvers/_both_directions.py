@@ -21,7 +21,7 @@ from neyman.curves._solvers._solver import Auto, Contour, in_use
 from neyman.curves._solvers._statements import stands_beside, statement_bound, without_statements
 from neyman.curves._solvers._trivial import one_side, trivial_bounds
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View, meet
-from neyman.numerics import Array, BothWays, Bracket, Interval, exp_outward
+from neyman.numerics import Array, BothWays, Interval, exp_outward
 from neyman.numerics._primitives import log
 
 __all__ = ["delta_of_both", "larger", "read_both"]
@@ -33,12 +33,12 @@ _CLOSE = 1e-3
 _WIDE = 1e-7
 
 
-def larger(first: Bracket, second: Bracket) -> Bracket:
+def larger(first: Interval, second: Interval) -> Interval:
     """Return the larger of two losses."""
-    return Bracket(np.maximum(first.lower, second.lower), np.maximum(first.upper, second.upper))
+    return Interval(np.maximum(first.lower, second.lower), np.maximum(first.upper, second.upper))
 
 
-def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
+def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Interval:
     """Bracket a view of the guarantee of both directions."""
     if remove.of_class or add.of_class:
         bound, attained = _ends_of_both(remove, add)
@@ -81,7 +81,7 @@ def _chosen(pair: Pair, i: int) -> Pair:
     return pair
 
 
-def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
+def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Interval:
     if (stands_beside(remove) or stands_beside(add)) and in_use().step is None:
         return _of_class(remove, add, view, at)
     if remove == add:
@@ -91,7 +91,7 @@ def _read_both(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     return (_log_delta if view is LOG_DELTA else _epsilon)(remove, add, at)
 
 
-def _of_class(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
+def _of_class(remove: Pair, add: Pair, view: View, at: Array) -> Interval:
     """Bracket a composition with a statement; the other factors alone give the lower bound."""
     in_use().methods.add("class")
     found = _stated(remove, add, view, at)
@@ -100,7 +100,7 @@ def _of_class(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     return enclosed(found, least, loss=view.loss)
 
 
-def _stated(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
+def _stated(remove: Pair, add: Pair, view: View, at: Array) -> Interval:
     """Bracket what statements prove of both directions: it holds of a pair and its reverse."""
     if add == remove.swap():
         return statement_bound(remove, view, at)
@@ -111,7 +111,7 @@ def _stated(remove: Pair, add: Pair, view: View, at: Array) -> Bracket:
     )
 
 
-def _at_once(remove: Pair, add: Pair, view: View, at: Array) -> Bracket | None:
+def _at_once(remove: Pair, add: Pair, view: View, at: Array) -> Interval | None:
     """Bracket the larger loss of two directions that share the nodes of their cumulant.
 
     None where they do not, where another solver is asked for, and where the shared lines tell
@@ -135,15 +135,15 @@ def _at_once(remove: Pair, add: Pair, view: View, at: Array) -> Bracket | None:
     if not np.all((upper < np.inf) & (upper <= lower + _WIDE * size)):
         return None
     in_use().methods.add("contour")
-    return Bracket(lower.reshape(at.shape), upper.reshape(at.shape))
+    return Interval(lower.reshape(at.shape), upper.reshape(at.shape))
 
 
-def _log_delta(remove: Pair, add: Pair, epsilon: Array) -> Bracket:
+def _log_delta(remove: Pair, add: Pair, epsilon: Array) -> Interval:
     first = read(remove, LOG_DELTA, epsilon)
     return larger(first, read(add, LOG_DELTA, epsilon, first.lower))
 
 
-def delta_of_both(remove: Pair, add: Pair, epsilon: Array) -> Bracket:
+def delta_of_both(remove: Pair, add: Pair, epsilon: Array) -> Interval:
     """Bracket delta: without a logarithm between where the pairs have formulas of their own."""
     bound, attained = _ends_of_both(remove, add)
     if bound != attained:
@@ -157,7 +157,7 @@ def delta_of_both(remove: Pair, add: Pair, epsilon: Array) -> Bracket:
     return first if remove == add else larger(first, add.delta_bracket(epsilon))
 
 
-def _epsilon(remove: Pair, add: Pair, delta: Array) -> Bracket:
+def _epsilon(remove: Pair, add: Pair, delta: Array) -> Interval:
     """Ask the second direction only where its delta may be larger at the first one's epsilon."""
     first = read(remove, EPSILON, delta)
     most = np.where(delta > 0, log(Interval.exactly(delta)).lower, -np.inf)
@@ -172,10 +172,10 @@ def _epsilon(remove: Pair, add: Pair, delta: Array) -> Bracket:
     second = read(add, EPSILON, delta[open_])
     lower[open_] = np.maximum(lower[open_], second.lower)
     upper[open_] = np.maximum(upper[open_], second.upper)
-    return Bracket(lower, upper)
+    return Interval(lower, upper)
 
 
-def _hull(remove: Pair, add: Pair, view: View, alpha: Array) -> Bracket:
+def _hull(remove: Pair, add: Pair, view: View, alpha: Array) -> Interval:
     """Bracket the convex hull of the smaller errors, or the power, which is 1 less it."""
     effort = in_use()
     touching = _touching(remove, add, alpha) if isinstance(effort.solver, Auto) else None
@@ -196,25 +196,25 @@ def _hull(remove: Pair, add: Pair, view: View, alpha: Array) -> Bracket:
     return found
 
 
-def _by_conjugate(remove: Pair, add: Pair, view: View, alpha: Array) -> Bracket:
+def _by_conjugate(remove: Pair, add: Pair, view: View, alpha: Array) -> Interval:
     """Bracket the same by the larger of the two profiles, of which it is the conjugate."""
     below = np.maximum(read(remove, TPR, alpha).lower, read(add, TPR, alpha).lower)
     power = powers_of_profile(lambda epsilon: delta_of_both(remove, add, epsilon), alpha)
     below = np.maximum(below, power.lower)
-    found = view.of_power(Bracket(below, np.maximum(power.upper, below)))
+    found = view.of_power(Interval(below, np.maximum(power.upper, below)))
     if view is TPR:
         return found
     return found.smaller(np.minimum(read(remove, BETA, alpha).upper, read(add, BETA, alpha).upper))
 
 
-def _touching(remove: Pair, add: Pair, alpha: Array) -> tuple[Bracket, Bracket] | None:
+def _touching(remove: Pair, add: Pair, alpha: Array) -> tuple[Interval, Interval] | None:
     """Bracket beta and the power where the pairs know their best tests; else None."""
     flat = np.ravel(alpha)
     inner = (flat > 0) & (flat < 1)
     ends = [pair.tpr_bracket(np.zeros(1)) for pair in (remove, add)]
     first = max(float(end.lower[0]) for end in ends), max(float(end.upper[0]) for end in ends)
-    tpr = Bracket(*(np.where(flat <= 0, side, 1.0) for side in first))
-    beta = Bracket(1 - tpr.upper, 1 - tpr.lower)
+    tpr = Interval(*(np.where(flat <= 0, side, 1.0) for side in first))
+    beta = Interval(1 - tpr.upper, 1 - tpr.lower)
     if np.any(inner):
         found = hull_test(remove, add, flat[inner])
         if found is None:
@@ -222,6 +222,6 @@ def _touching(remove: Pair, add: Pair, alpha: Array) -> tuple[Bracket, Bracket] 
         for whole, part in zip((beta, tpr), found, strict=True):
             whole.lower[inner], whole.upper[inner] = part.lower, part.upper
     return (
-        Bracket(*(side.reshape(alpha.shape) for side in beta)),
-        Bracket(*(side.reshape(alpha.shape) for side in tpr)),
+        Interval(*(side.reshape(alpha.shape) for side in beta)),
+        Interval(*(side.reshape(alpha.shape) for side in tpr)),
     )

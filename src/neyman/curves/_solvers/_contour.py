@@ -15,7 +15,6 @@ from neyman.numerics import (
     P_ABOVE,
     Q_ABOVE,
     Array,
-    Bracket,
     Contour,
     ContourTails,
     Functional,
@@ -39,9 +38,9 @@ _FARTHEST = 1e100
 class BestTest(NamedTuple):
     """Brackets of the threshold t with P(L > t) = alpha, of Q(L <= t) and of Q(L > t)."""
 
-    threshold: Bracket
-    beta: Bracket
-    tpr: Bracket
+    threshold: Interval
+    beta: Interval
+    tpr: Interval
 
 
 @final
@@ -60,7 +59,7 @@ class ContourProfile:
         """The contour."""
         return "contour"
 
-    def log_delta_bracket(self, epsilon: Array, enough: Array | None = None) -> Bracket:
+    def log_delta_bracket(self, epsilon: Array, enough: Array | None = None) -> Interval:
         """Bracket log delta; left of 0 by that of the reversed loss at -epsilon.
 
         Args:
@@ -80,13 +79,13 @@ class ContourProfile:
             lower[left], upper[left] = there.lower, there.upper
         upper = np.where(np.isposinf(epsilon), -np.inf, np.minimum(upper, 0.0))
         lower = np.where(np.isneginf(epsilon), 0.0, np.minimum(lower, upper))
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def delta_bracket(self, epsilon: Array) -> Interval:
         """Exponential of the above."""
         return exp_outward(self.log_delta_bracket(epsilon))
 
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def epsilon_bracket(self, delta: Array) -> Interval:
         """Bracket the smallest epsilon >= 0 with delta(epsilon) <= delta."""
         flat = np.ravel(delta)
         lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
@@ -98,7 +97,7 @@ class ContourProfile:
             found = ContourTails(self.law, DELTA).threshold(np.log(flat[inner]))
             upper[inner] = np.minimum(np.maximum(found.upper, 0.0), most)
             lower[inner] = np.maximum(found.lower, 0.0)
-        return Bracket(lower.reshape(delta.shape), upper.reshape(delta.shape))
+        return Interval(lower.reshape(delta.shape), upper.reshape(delta.shape))
 
     def log_tails(self, t: Array, *, closed: bool = False) -> Tails:  # noqa: ARG002
         """Return the middles of the brackets of all four tails."""
@@ -112,15 +111,15 @@ class ContourProfile:
             )
         )
 
-    def p_above_bracket(self, t: Array) -> Bracket:
+    def p_above_bracket(self, t: Array) -> Interval:
         """P(L > t)."""
         return exp_outward(self._tail(self.law, P_ABOVE, t))
 
-    def beta_bracket(self, alpha: Array) -> Bracket:
+    def beta_bracket(self, alpha: Array) -> Interval:
         """Q(L <= t) where P(L > t) = alpha."""
         return self._within(alpha, 1.0, lambda test: test.beta)
 
-    def tpr_bracket(self, alpha: Array) -> Bracket:
+    def tpr_bracket(self, alpha: Array) -> Interval:
         """Q(L > t) at the same threshold."""
         return self._within(alpha, 0.0, lambda test: test.tpr)
 
@@ -128,14 +127,16 @@ class ContourProfile:
     def _ends(alpha: Array, at_zero: float) -> Array:
         return np.where(alpha <= 0, at_zero, 1 - at_zero)
 
-    def _within(self, alpha: Array, at_zero: float, side: Callable[[BestTest], Bracket]) -> Bracket:
+    def _within(
+        self, alpha: Array, at_zero: float, side: Callable[[BestTest], Interval]
+    ) -> Interval:
         flat = np.ravel(alpha)
         lower = self._ends(flat, at_zero)
         upper, inner = lower.copy(), (flat > 0) & (flat < 1)
         if np.any(inner):
             found = side(self.best_test(flat[inner]))
             lower[inner], upper[inner] = found.lower, found.upper
-        return Bracket(lower.reshape(alpha.shape), upper.reshape(alpha.shape))
+        return Interval(lower.reshape(alpha.shape), upper.reshape(alpha.shape))
 
     def best_test(self, alpha: Array) -> BestTest:
         """Return the tests of sizes in (0, 1), one dimension.
@@ -143,9 +144,9 @@ class ContourProfile:
         The line that gives t for P(L > t) gives the errors under Q as well: right of 1 the power,
         left of it what is missed.
         """
-        t = Bracket(np.full(alpha.shape, -np.inf), np.full(alpha.shape, np.inf))
-        beta = Bracket(np.zeros(alpha.shape), 1 - alpha)
-        tpr = Bracket(alpha.copy(), np.ones(alpha.shape))
+        t = Interval(np.full(alpha.shape, -np.inf), np.full(alpha.shape, np.inf))
+        beta = Interval(np.zeros(alpha.shape), 1 - alpha)
+        tpr = Interval(alpha.copy(), np.ones(alpha.shape))
         right = np.flatnonzero(alpha <= 0.5)
         if right.size:
             for group, line, found in ContourTails(self.law, P_ABOVE).thresholds(
@@ -159,7 +160,7 @@ class ContourProfile:
                     _put(tpr, at, caught)
                     _put(beta, at, (1 - caught).clip(0.0, 1.0))
                 else:
-                    back = Bracket(-found.upper, -found.lower)
+                    back = Interval(-found.upper, -found.lower)
                     missed = _decreasing(line.reversed().tail(P_ABOVE), back)
                     missed = self._finer(missed, ContourTails(self.law.reversed(), P_ABOVE), back)
                     _put(beta, at, missed)
@@ -171,29 +172,29 @@ class ContourProfile:
             blur = np.log(rest.upper) - np.log(np.maximum(rest.lower, 1e-300))
             for group, line, found in tails.thresholds(np.log(1 - alpha[left]), blur):
                 at = left[group]
-                _put(t, at, Bracket(-found.upper, -found.lower))
+                _put(t, at, Interval(-found.upper, -found.lower))
                 missed = _decreasing(line.tail(P_ABOVE), found)
                 _put(beta, at, missed)
                 _put(tpr, at, (1 - missed).clip(0.0, 1.0))
         return BestTest(t, beta, tpr)
 
     @staticmethod
-    def _finer(found: Bracket, tails: ContourTails, t: Bracket) -> Bracket:
+    def _finer(found: Interval, tails: ContourTails, t: Interval) -> Interval:
         """Use a contour of its own where the shared one, near a pole, gives a loose bracket."""
         loose = (found.lower < found.upper * (1 - _LOOSE)) & np.isfinite(t.lower + t.upper)
         if not np.any(loose):
             return found
         low, high = tails.log_tail(t.upper[loose]).lower, tails.log_tail(t.lower[loose]).upper
-        own = exp_outward(Bracket(low, np.minimum(high, 0.0)))
+        own = exp_outward(Interval(low, np.minimum(high, 0.0)))
         lower, upper = np.array(found.lower), np.array(found.upper)
         lower[loose] = np.maximum(lower[loose], own.lower)
         upper[loose] = np.minimum(upper[loose], own.upper)
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
     @staticmethod
     def _tail(
         law: LossSum, functional: Functional, t: Array, enough: Array | None = None
-    ) -> Bracket:
+    ) -> Interval:
         """Tails at any t, infinite ones included."""
         lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
         finite = np.isfinite(t)
@@ -205,20 +206,20 @@ class ContourProfile:
             upper[finite] = np.where(t[finite] < near, 0.0, found.upper)
         upper = np.where(np.isposinf(t), -np.inf, upper)
         lower = np.where(np.isneginf(t), 0.0, lower)
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
 
-def _put(into: Bracket, at: npt.NDArray[np.intp], found: Bracket) -> None:
+def _put(into: Interval, at: npt.NDArray[np.intp], found: Interval) -> None:
     into.lower[at], into.upper[at] = found.lower, found.upper
 
 
-def _decreasing(contour: Contour, t: Bracket) -> Bracket:
+def _decreasing(contour: Contour, t: Interval) -> Interval:
     """Bracket a tail at a threshold that is bracketed itself."""
-    finite = Bracket(*(np.where(np.isfinite(side), side, 0.0) for side in t))
+    finite = Interval(*(np.where(np.isfinite(side), side, 0.0) for side in t))
     low = contour.log_bracket(finite.upper).lower
     high = contour.log_bracket(finite.lower).upper
-    bounds = exp_outward(Bracket(np.minimum(low, 0.0), np.minimum(high, 0.0)))
-    return Bracket(
+    bounds = exp_outward(Interval(np.minimum(low, 0.0), np.minimum(high, 0.0)))
+    return Interval(
         np.where(np.isfinite(t.upper), bounds.lower, 0.0),
         np.where(np.isfinite(t.lower), bounds.upper, 1.0),
     )

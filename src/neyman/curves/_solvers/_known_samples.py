@@ -20,7 +20,7 @@ from neyman.curves._algebra._factors import Factors
 from neyman.curves._pairs._gaussian import GaussianPair
 from neyman.curves._pairs._sampled import sampling_of
 from neyman.curves._solvers._view import EPSILON, View
-from neyman.numerics import Array, Bracket, Interval, gaussian_log_delta, shortened_up
+from neyman.numerics import Array, Interval, gaussian_log_delta, shortened_up
 from neyman.numerics._distributions._binomial import log_binomial_mass
 from neyman.numerics._primitives import exp, log, log_total
 
@@ -53,13 +53,13 @@ class KnownSamples:
         each = gaussian_log_delta(near, self.mu)
         return np.minimum(log_total(each + self.log_weight).upper, 0.0)
 
-    def bracket(self, view: View, at: Array) -> Bracket:
+    def bracket(self, view: View, at: Array) -> Interval:
         """Bracket log delta or epsilon, vacuously from below."""
         vacuous = view.vacuous(at)
         if view is EPSILON:
-            return Bracket(vacuous.lower, np.minimum(self.epsilon(at), vacuous.upper))
+            return Interval(vacuous.lower, np.minimum(self.epsilon(at), vacuous.upper))
         crude = np.where(at >= 0, self.log_delta(np.maximum(at, 0.0)), 0.0)
-        return Bracket(vacuous.lower, crude)
+        return Interval(vacuous.lower, crude)
 
     def epsilon(self, delta: Array) -> Array:
         """Bound epsilon from above, by halving; any point at which delta is small enough does."""

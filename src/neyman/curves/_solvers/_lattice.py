@@ -19,7 +19,7 @@ from neyman.curves._solvers._exact import has_exact_profile
 from neyman.curves._solvers._solver import Auto, using
 from neyman.curves._solvers._sources import MixedSource, law_above, law_below
 from neyman.curves._solvers._view import BETA, EPSILON, LOG_DELTA, TPR, View
-from neyman.numerics import Array, Bracket, Interval, Ladder, LossSum, exp_outward
+from neyman.numerics import Array, Interval, Ladder, LossSum, exp_outward
 from neyman.numerics._atomic._rounding import Rounded, sampled_atoms
 from neyman.numerics._lattice_sums._hits import CountedHits
 from neyman.numerics._lattice_sums._plan import Part
@@ -57,15 +57,15 @@ _NESTED = 2
 _SELDOM = Fraction(1, 4)
 # From this many losses on, the contour composes those that it reads fast.
 _MANY_LOSSES = 64
-_LogDelta: TypeAlias = Callable[[Array], Bracket]
+_LogDelta: TypeAlias = Callable[[Array], Interval]
 _BothWays: TypeAlias = tuple[WholeProfile, WholeProfile]
-_ONE = Bracket(np.ones(1), np.ones(1))
+_ONE = Interval(np.ones(1), np.ones(1))
 _NOTHING = Masses(_ONE, _ONE)
 
 
 def lattice_brackets(
     pair: Pair, view: View, at: Array, step: Fraction | None = None
-) -> Iterator[Bracket]:
+) -> Iterator[Interval]:
     """Yield brackets by finer and finer lattices, or one by the lattice of a step."""
     if view in (LOG_DELTA, EPSILON) and _count(at) <= _MANY:
         sums = lattice_sum(factors_of(pair), step)
@@ -86,11 +86,11 @@ def lattice_brackets(
 
 def lattice_powers(
     pairs: Sequence[Pair], alpha: Array, step: Fraction | None = None
-) -> Iterator[Bracket]:
+) -> Iterator[Interval]:
     """Yield brackets of the power against the worst of some pairs, from their profiles."""
     for known in _profiles(pairs, step):
 
-        def delta(epsilon: Array, known: Sequence[_BothWays] = known) -> Bracket:
+        def delta(epsilon: Array, known: Sequence[_BothWays] = known) -> Interval:
             return reduce(Interval.larger, (_delta(*sides, epsilon) for sides in known))
 
         yield powers_of_profile(delta, alpha)
@@ -109,7 +109,7 @@ def _profiles(pairs: Sequence[Pair], step: Fraction | None) -> Iterator[Sequence
         yield known
 
 
-def _while_closer(levels: Iterator[Bracket]) -> Iterator[Bracket]:
+def _while_closer(levels: Iterator[Interval]) -> Iterator[Interval]:
     """Yield brackets until finer grids, each of which takes four times as long, are in vain."""
     vain, last = 0, None
     for found in levels:
@@ -121,7 +121,7 @@ def _while_closer(levels: Iterator[Bracket]) -> Iterator[Bracket]:
         last = found
 
 
-def _closer(last: Bracket, found: Bracket) -> npt.NDArray[np.bool_]:
+def _closer(last: Interval, found: Interval) -> npt.NDArray[np.bool_]:
     """Return where an end has moved inwards, by a share of the width or, of no width, at all."""
     with np.errstate(invalid="ignore"):
         width = last.upper - last.lower
@@ -135,7 +135,7 @@ def _count(at: Array) -> int:
         return np.unique(at.astype(np.float32)).size
 
 
-def counted_brackets(parts: Factors, view: View, at: Array) -> Iterator[Bracket]:
+def counted_brackets(parts: Factors, view: View, at: Array) -> Iterator[Interval]:
     """Yield brackets by counting the steps that see a record, where few ever do.
 
     Such losses are rarely large, and one grid serves the small and the large ones badly. What sees
@@ -268,7 +268,7 @@ def _ladder(law: LossSum) -> _LogDelta | None:
     if ladder is None:
         return None
 
-    def log_delta(epsilon: Array) -> Bracket:
+    def log_delta(epsilon: Array) -> Interval:
         found = ladder.delta_bracket(epsilon)
         return log(Interval(found.lower, found.upper)).smaller(0)
 
@@ -321,11 +321,11 @@ def _on_grid(
     """Return laws on a grid around the profiles of both directions of a pair."""
     ahead, back = sides
 
-    def read(losses: Array) -> tuple[Bracket, Bracket]:
+    def read(losses: Array) -> tuple[Interval, Interval]:
         if ahead == back:
             sizes, places = np.unique(np.abs(losses), return_inverse=True)
             found = ahead(sizes)
-            both = Bracket(found.lower[places], found.upper[places])
+            both = Interval(found.lower[places], found.upper[places])
             return both, both
         # The one direction answers right of 0, the other left of it.
         right = losses >= 0
@@ -345,8 +345,8 @@ def _end(log_delta: _LogDelta, floor: float) -> float:
     return float(_ENDS[np.argmax(past)] if np.any(past) else _ENDS[-1])
 
 
-def _where(asked: npt.NDArray[np.bool_], losses: Array, log_delta: _LogDelta) -> Bracket:
+def _where(asked: npt.NDArray[np.bool_], losses: Array, log_delta: _LogDelta) -> Interval:
     found = log_delta(losses[asked])
     lower, upper = np.full(losses.shape, -np.inf), np.zeros(losses.shape)
     lower[asked], upper[asked] = found.lower, found.upper
-    return Bracket(lower, upper)
+    return Interval(lower, upper)

@@ -31,12 +31,12 @@ from neyman.curves._solvers._statements import statement_bound, without_statemen
 from neyman.curves._solvers._trivial import one_side, trivial_bounds
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View, meet
 from neyman.errors import UnsupportedComposition
-from neyman.numerics import Array, Bracket
+from neyman.numerics import Array, Interval
 
 __all__ = ["read"]
 
 
-def read(pair: Pair, view: View, at: Array, enough: Array | None = None) -> Bracket:
+def read(pair: Pair, view: View, at: Array, enough: Array | None = None) -> Interval:
     """Bracket a view of a pair, by the solver in use.
 
     Args:
@@ -69,7 +69,7 @@ def read(pair: Pair, view: View, at: Array, enough: Array | None = None) -> Brac
 
 def _answers(
     pair: Pair, parts: Factors, view: View, at: Array, enough: Array | None, effort: Effort
-) -> Iterator[tuple[str, Bracket]]:
+) -> Iterator[tuple[str, Interval]]:
     """Yield brackets with the names of their methods, the cheapest first."""
     if effort.step is not None:
         yield from _by_lattice(pair, view, at, effort.step)
@@ -96,7 +96,7 @@ def _of_laws(
     view: View,
     at: Array,
     enough: Array | None,
-) -> Iterator[tuple[str, Bracket]]:
+) -> Iterator[tuple[str, Interval]]:
     exact = exact_profile(parts)
     if exact is not None:
         yield exact.method, view.ask(exact, at)
@@ -121,7 +121,7 @@ def _of_laws(
             yield "lattice", found
 
 
-def _of_class(pair: Pair, view: View, at: Array) -> Iterator[tuple[str, Bracket]]:
+def _of_class(pair: Pair, view: View, at: Array) -> Iterator[tuple[str, Interval]]:
     yield "class", statement_bound(pair, view, at)
     for found in lattice_brackets(pair, view, at):
         yield "lattice", one_side(view, view.vacuous(at), found, above=True)
@@ -129,7 +129,9 @@ def _of_class(pair: Pair, view: View, at: Array) -> Iterator[tuple[str, Bracket]
         yield "class", one_side(view, view.vacuous(at), found, above=False)
 
 
-def _by_lattice(pair: Pair, view: View, at: Array, step: Fraction) -> Iterator[tuple[str, Bracket]]:
+def _by_lattice(
+    pair: Pair, view: View, at: Array, step: Fraction
+) -> Iterator[tuple[str, Interval]]:
     """Yield the bracket of the lattice of one step, and what holds anyway."""
     found = next(lattice_brackets(pair, view, at, step), None)
     if found is None:
@@ -144,7 +146,7 @@ def _by_lattice(pair: Pair, view: View, at: Array, step: Fraction) -> Iterator[t
         yield "trivial bounds", kept
 
 
-def _by_contour(contour: ContourProfile, view: View, at: Array, enough: Array | None) -> Bracket:
+def _by_contour(contour: ContourProfile, view: View, at: Array, enough: Array | None) -> Interval:
     if view is LOG_DELTA:
         return contour.log_delta_bracket(at, enough)
     return view.ask(contour, at)

@@ -11,8 +11,7 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from neyman.numerics import ULP, Array, Atoms, Bracket, exp_outward
-from neyman.numerics._interval import Interval
+from neyman.numerics import ULP, Array, Atoms, Interval, exp_outward
 from neyman.numerics._lattice_sums._source import (
     AtomSource,
     LossSource,
@@ -38,11 +37,11 @@ __all__ = [
 ]
 
 
-Reading: TypeAlias = Callable[[Array], Bracket]
+Reading: TypeAlias = Callable[[Array], Interval]
 
 
-def _bracket(x: Interval) -> Bracket:
-    return Bracket(np.clip(x.lower, 0.0, 1.0), np.clip(x.upper, 0.0, 1.0))
+def _bracket(x: Interval) -> Interval:
+    return Interval(np.clip(x.lower, 0.0, 1.0), np.clip(x.upper, 0.0, 1.0))
 
 
 def _tails(
@@ -102,8 +101,8 @@ class LaplaceSource(_BoundedSource):
         far = exp(-Interval.of(self.bound)) / 2
         half = np.asarray(0.5)
         return Masses(
-            Bracket(np.stack((half, far.lower)), np.stack((half, far.upper))),
-            Bracket(np.stack((far.lower, half)), np.stack((far.upper, half))),
+            Interval(np.stack((half, far.lower)), np.stack((half, far.upper))),
+            Interval(np.stack((far.lower, half)), np.stack((far.upper, half))),
         )
 
 
@@ -143,12 +142,12 @@ class GaussianMixtureSource(LossSource):
         low = np.where(over, np.inf, np.where(under, -np.inf, found.lower))
         high = np.where(over, np.inf, np.where(under, -np.inf, found.upper))
 
-        def tail(read: Reading, *, above: bool) -> Bracket:
+        def tail(read: Reading, *, above: bool) -> Interval:
             first, last = (high, low) if above else (low, high)
             lower, upper = (_at(read, place, above=above) for place in (first, last))
-            log = Bracket(lower.lower, upper.upper)
-            both = exp_outward(Bracket(np.minimum(log.lower, 0.0), np.minimum(log.upper, 0.0)))
-            return Bracket(both.lower.reshape(t.shape), both.upper.reshape(t.shape))
+            log = Interval(lower.lower, upper.upper)
+            both = exp_outward(Interval(np.minimum(log.lower, 0.0), np.minimum(log.upper, 0.0)))
+            return Interval(both.lower.reshape(t.shape), both.upper.reshape(t.shape))
 
         return SourceTails(
             tail(self.mixtures.log_p_above, above=True),
@@ -158,11 +157,11 @@ class GaussianMixtureSource(LossSource):
         )
 
 
-def _at(read: Reading, z: Array, *, above: bool) -> Bracket:
+def _at(read: Reading, z: Array, *, above: bool) -> Interval:
     """Return the log of a tail at a place; beyond the line it is that of nothing or of all."""
     found = read(np.where(np.isfinite(z), z, 0.0))
     sure = np.where((z > 0) == above, -np.inf, 0.0)
-    return Bracket(*(np.where(np.isfinite(z), side, sure) for side in found))
+    return Interval(*(np.where(np.isfinite(z), side, sure) for side in found))
 
 
 @final
@@ -242,7 +241,7 @@ class SymmetrisedSource(LossSource):
     def atoms(self) -> Masses:
         p, q = self._sampled(np.zeros(()))
         rest = _bracket(1 - p - q)
-        mass = Bracket(np.reshape(rest.lower, 1), np.reshape(rest.upper, 1))
+        mass = Interval(np.reshape(rest.lower, 1), np.reshape(rest.upper, 1))
         return Masses(mass, mass)
 
     @property
@@ -259,7 +258,7 @@ class MixedSource(LossSource):
 
     parts: Sequence[tuple[LossSource, Fraction]]
 
-    def _mixed(self, masses: Sequence[Bracket]) -> Bracket:
+    def _mixed(self, masses: Sequence[Interval]) -> Interval:
         total = Interval.exactly(np.zeros(()))
         for mass, (_, share) in zip(masses, self.parts, strict=True):
             total = total + Interval(mass.lower, mass.upper) * Interval.of(share)
@@ -278,7 +277,7 @@ class MixedSource(LossSource):
             for source, share in self.parts
         ]
         p, q = (
-            Bracket(
+            Interval(
                 np.concatenate([masses[side].lower for masses in found]),
                 np.concatenate([masses[side].upper for masses in found]),
             )
@@ -293,7 +292,7 @@ class MixedSource(LossSource):
         return min(least), max(most)
 
     def _alone(self, bounds: Sequence[tuple[float, float]]) -> tuple[float, float]:
-        mass = self._mixed([Bracket(np.asarray(low), np.asarray(high)) for low, high in bounds])
+        mass = self._mixed([Interval(np.asarray(low), np.asarray(high)) for low, high in bounds])
         return float(mass.lower), float(mass.upper)
 
     @property
@@ -339,7 +338,7 @@ def _one_sided(atoms: Atoms, side: int) -> AtomSource:
 
 
 def _of_atoms(atoms: Atoms, share: Interval, worst: float) -> AtomSource:
-    def masses(log: Array, share: Interval) -> Bracket:
+    def masses(log: Array, share: Interval) -> Interval:
         return _bracket(exp(Interval.exactly(log)) * share)
 
     def alone(log: float, lost: float) -> tuple[float, float]:

@@ -34,7 +34,7 @@ from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View, meet
 from neyman.curves._statements._rdp import RdpPair
 from neyman.curves._statements._real_line import RealLinePair
 from neyman.errors import UnsupportedComposition
-from neyman.numerics import Array, Bracket, Interval
+from neyman.numerics import Array, Interval
 from neyman.numerics._lattice_sums._plan import Part
 from neyman.numerics._lattice_sums._source import SwappedSource
 from neyman.numerics._lattice_sums._sum import Divergences, LatticeSum
@@ -85,7 +85,7 @@ def _parted(pair: Pair) -> tuple[Pair, Failures]:
     return (pair.core, pair.failures) if isinstance(pair, ErasedPair) else (pair, ())
 
 
-def statement_bound(pair: Pair, view: View, at: Array) -> Bracket:
+def statement_bound(pair: Pair, view: View, at: Array) -> Interval:
     """Bracket a view of the class in both directions, vacuously on the side that proves nothing."""
     vacuous = view.vacuous(at)
     core, failures = _parted(pair)
@@ -184,9 +184,9 @@ def _divergences(parts: Factors, orders: Array, log_cut: float) -> _Divergences:
     return _Divergences((known + unknown).upper, cut)
 
 
-def _own(pair: Pair, orders: Array) -> Bracket:
+def _own(pair: Pair, orders: Array) -> Interval:
     """Bracket the divergences of the worse direction by the pair's own formulas."""
-    nothing = Bracket(np.zeros(orders.shape), np.full(orders.shape, np.inf))
+    nothing = Interval(np.zeros(orders.shape), np.full(orders.shape, np.inf))
     # The cells of a leaf are a lattice, which is read for all orders at once.
     if isinstance(pair, Leaf) or not pair.certified:
         return nothing
@@ -196,7 +196,7 @@ def _own(pair: Pair, orders: Array) -> Bracket:
         return nothing
     upper = np.max([side.upper for side in sides], axis=0)
     lower = np.max([side.lower for side in sides], axis=0)
-    return Bracket(np.where(np.isnan(lower), 0.0, lower), np.where(np.isnan(upper), np.inf, upper))
+    return Interval(np.where(np.isnan(lower), 0.0, lower), np.where(np.isnan(upper), np.inf, upper))
 
 
 def _by_lattice(parts: Factors, orders: Array, log_cut: float) -> _Divergences | None:

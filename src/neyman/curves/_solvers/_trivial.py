@@ -27,7 +27,7 @@ from neyman.curves._pairs._sampled import sampling_of
 from neyman.curves._pairs._symmetrised import SymmetrisedPair
 from neyman.curves._solvers._view import EPSILON, LOG_DELTA, View
 from neyman.errors import NeymanError
-from neyman.numerics import Array, Bracket, Interval
+from neyman.numerics import Array, Interval
 from neyman.numerics._interval import quiet
 from neyman.numerics._primitives import exp, expm1, log, log1p
 
@@ -42,7 +42,7 @@ _MOST_ASKED = 16
 _SIZES = 10.0 ** -np.asarray([0.5, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144])
 
 
-def trivial_bounds(parts: Factors, view: View, at: Array) -> Iterator[Bracket]:
+def trivial_bounds(parts: Factors, view: View, at: Array) -> Iterator[Interval]:
     """Yield brackets that hold of the composition of the parts, one after the other."""
     for pair in curves_below(parts):
         found = view.ask(pair, at)
@@ -60,7 +60,7 @@ def trivial_bounds(parts: Factors, view: View, at: Array) -> Iterator[Bracket]:
 
 
 @quiet
-def _any_of_theirs(parts: list[tuple[Pair, int]], view: View, at: Array) -> Bracket:
+def _any_of_theirs(parts: list[tuple[Pair, int]], view: View, at: Array) -> Interval:
     """Bracket a view, vacuously above, by the test that rejects where one of all the tests does."""
     total = sum(n for _, n in parts)
 
@@ -73,7 +73,7 @@ def _any_of_theirs(parts: list[tuple[Pair, int]], view: View, at: Array) -> Brac
     if view not in (EPSILON, LOG_DELTA):
         size = -expm1(log1p(-Interval.decimal(at)) / total)
         found = view.of_power(power(np.clip(size.lower, 0.0, 1.0)))
-        return Bracket(np.where(at < 1, found.lower, 0.0), np.where(at < 1, found.upper, 1.0))
+        return Interval(np.where(at < 1, found.lower, 0.0), np.where(at < 1, found.upper, 1.0))
     false, true = -expm1(log1p(-Interval.exactly(_SIZES)) * Fraction(total)), power(_SIZES)
     here = Interval.decimal(at[..., None])
     if view is LOG_DELTA:
@@ -81,14 +81,14 @@ def _any_of_theirs(parts: list[tuple[Pair, int]], view: View, at: Array) -> Brac
     else:
         told = log((true - here) / false).larger(0.0)
     lower = told.lower.max(axis=-1, where=~np.isnan(told.lower), initial=-np.inf)
-    return Bracket(lower, view.vacuous(at).upper)
+    return Interval(lower, view.vacuous(at).upper)
 
 
-def one_side(view: View, vacuous: Bracket, found: Bracket, *, above: bool) -> Bracket:
+def one_side(view: View, vacuous: Interval, found: Interval, *, above: bool) -> Interval:
     """Keep the end that a curve below bounds, losses from above and errors from below."""
     if above == view.loss:
-        return Bracket(vacuous.lower, found.upper)
-    return Bracket(found.lower, vacuous.upper)
+        return Interval(vacuous.lower, found.upper)
+    return Interval(found.lower, vacuous.upper)
 
 
 def curves_below(parts: Factors) -> Iterator[Pair]:

@@ -7,7 +7,7 @@ from typing import Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics import Array, Bracket, Interval
+from neyman.numerics import Array, Interval
 from neyman.numerics._primitives import exp, expm1, log
 
 __all__ = ["BETA", "EPSILON", "LOG_DELTA", "TPR", "Readable", "View", "left_of_zero", "meet"]
@@ -24,10 +24,10 @@ _SMALL = {"epsilon": 1e-6, "beta": 1e-300, "tpr": 1e-300}
 class Readable(Protocol):
     """What has the four views: a pair, or a table made of one."""
 
-    def log_delta_bracket(self, epsilon: Array) -> Bracket: ...
-    def epsilon_bracket(self, delta: Array) -> Bracket: ...
-    def beta_bracket(self, alpha: Array) -> Bracket: ...
-    def tpr_bracket(self, alpha: Array) -> Bracket: ...
+    def log_delta_bracket(self, epsilon: Array) -> Interval: ...
+    def epsilon_bracket(self, delta: Array) -> Interval: ...
+    def beta_bracket(self, alpha: Array) -> Interval: ...
+    def tpr_bracket(self, alpha: Array) -> Interval: ...
 
 
 @final
@@ -43,7 +43,7 @@ class View:
     name: str
     loss: bool
 
-    def ask(self, readable: Readable, at: Array) -> Bracket:
+    def ask(self, readable: Readable, at: Array) -> Interval:
         """Return the view of what has one."""
         ask = {
             "log_delta": readable.log_delta_bracket,
@@ -53,24 +53,24 @@ class View:
         }[self.name]
         return ask(at)
 
-    def of_power(self, power: Bracket) -> Bracket:
+    def of_power(self, power: Interval) -> Interval:
         """Return the view that the power of a test is, or the error that is 1 less the power."""
         return power if self.name == "tpr" else (1 - power).clip(0.0, 1.0)
 
-    def vacuous(self, at: Array) -> Bracket:
+    def vacuous(self, at: Array) -> Interval:
         """Return what holds for every pair."""
         if self.name == "epsilon":
-            return Bracket(np.zeros(at.shape), np.where(at >= 1, 0.0, np.inf))
+            return Interval(np.zeros(at.shape), np.where(at >= 1, 0.0, np.inf))
         if self.name == "log_delta":
             least = log(-expm1(Interval.decimal(at).smaller(0))).lower
-            return Bracket(np.where(at < 0, least, -np.inf), np.zeros(at.shape))
+            return Interval(np.where(at < 0, least, -np.inf), np.zeros(at.shape))
         near = Interval.decimal(at)
         if self.name == "beta":
             most = np.clip(np.nextafter(1 - near.lower, 2.0), 0.0, 1.0)
-            return Bracket(np.zeros(at.shape), np.where(at == 0, 1.0, most))
-        return Bracket(np.clip(near.lower, 0.0, 1.0), np.ones(at.shape))
+            return Interval(np.zeros(at.shape), np.where(at == 0, 1.0, most))
+        return Interval(np.clip(near.lower, 0.0, 1.0), np.ones(at.shape))
 
-    def narrow(self, found: Bracket, tolerance: float) -> npt.NDArray[np.bool_]:
+    def narrow(self, found: Interval, tolerance: float) -> npt.NDArray[np.bool_]:
         """Return where a bracket is no wider than the tolerance, relatively."""
         known = np.isfinite(found.upper) & np.isfinite(found.lower)
         upper, lower = np.where(known, found.upper, 1.0), np.where(known, found.lower, 0.0)
@@ -93,7 +93,7 @@ def left_of_zero(epsilon: Interval, back: Interval) -> Interval:
     return log(exp(epsilon + back) - expm1(epsilon)).smaller(0)
 
 
-def meet(first: Bracket, second: Bracket) -> Bracket:
+def meet(first: Interval, second: Interval) -> Interval:
     """Return what holds by both.
 
     Where they exclude each other, which no two proved brackets do, the wider ends are kept, and a
@@ -105,4 +105,4 @@ def meet(first: Bracket, second: Bracket) -> Bracket:
         warnings.warn(_APART, RuntimeWarning, stacklevel=2)
         lower = np.where(apart, np.minimum(first.lower, second.lower), lower)
         upper = np.where(apart, np.maximum(first.upper, second.upper), upper)
-    return Bracket(lower, upper)
+    return Interval(lower, upper)

@@ -25,7 +25,6 @@ from neyman.curves._statements._zcdp import ZcdpPair
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     Array,
-    Bracket,
     Interval,
     ceil_float,
     exact,
@@ -130,7 +129,7 @@ class CdpPair(RealLinePair):
             mu=self._mu,
         )
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         return line_renyi(order, self.mean, self._slope)
 
     def _zcdp(self) -> tuple[float, float]:
@@ -152,11 +151,11 @@ class CdpPair(RealLinePair):
         return 0.0, ZcdpPair(self._slope).mu_bracket(0.0)[1]
 
     @override
-    def share(self, curve: Curve) -> Bracket:
+    def share(self, curve: Curve) -> Interval:
         """At orders between 1 and infinity from below; from above by what is admitted."""
         line = self.renyi_bracket(_ORDERS).upper
         least = part_of(curve.renyi_bracket(_ORDERS).lower, np.inf, line).lower
-        return Bracket(least, np.maximum(1.0 if self.admits(curve) else np.inf, least))
+        return Interval(least, np.maximum(1.0 if self.admits(curve) else np.inf, least))
 
     @override
     def admits(self, curve: Curve) -> bool:

@@ -13,7 +13,7 @@ from neyman.curves._statements._real_line import rounded_up
 from neyman.curves._statements._real_line_constructors import cdp
 from neyman.curves._tradeoff import TradeOff
 from neyman.errors import InvalidParameter
-from neyman.numerics import Bracket, Interval, exp
+from neyman.numerics import Interval, exp
 
 __all__ = ["Subgaussian", "subgaussian", "truncated_rho"]
 
@@ -114,7 +114,7 @@ def truncated_rho(f: Curve, omega: float, *, bracket: bool = False) -> View:
     if not last > 1:
         raise InvalidParameter(f"omega={omega!r} leaves no order above 1; write one above 1")
     lower, upper = f.zcdp_bracket() if math.isinf(last) else f.tcdp_bracket(last)
-    bounds = Bracket(np.asarray(lower), np.asarray(upper))
+    bounds = Interval(np.asarray(lower), np.asarray(upper))
     if not bracket:
         return float(bounds.upper)
     return Answer(upper, lower, upper, f.method, answers_of(f))

@@ -24,7 +24,6 @@ from neyman.curves._statements._real_line_orders import Points
 from neyman.errors import InvalidParameter
 from neyman.numerics import (
     Array,
-    Bracket,
     Interval,
     ceil_float,
     floor_float,
@@ -143,7 +142,7 @@ class RdpPair(RealLinePair):
             mu=self.mu_with_slack,
         )
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         """From above what follows from the points.
 
         (1 - a) D_a(Q || P) = a D_(1-a)(P || Q) answers for orders below 1 too.
@@ -153,7 +152,7 @@ class RdpPair(RealLinePair):
         below = np.where(order < 1, near.upper, 0.5)
         odds = below / (1 - Interval.exactly(below))
         turned = (odds * self._upper(-near.lower, b, divergence)).upper
-        return Bracket(np.zeros(order.shape), np.where(order < 1, np.fmin(upper, turned), upper))
+        return Interval(np.zeros(order.shape), np.where(order < 1, np.fmin(upper, turned), upper))
 
     @staticmethod
     def _upper(at: Array, b: Array, divergence: Array) -> Array:
@@ -189,7 +188,7 @@ class RdpPair(RealLinePair):
         return (0.0, float(mean.upper)), (0.0, np.inf)
 
     @override
-    def share(self, curve: Curve) -> Bracket:
+    def share(self, curve: Curve) -> Interval:
         low, high = (
             np.asarray([rounded(order) for order, _ in self.points])
             for rounded in (floor_float, ceil_float)

@@ -23,7 +23,6 @@ from neyman.curves._statements._real_line_bounds import (
 from neyman.errors import InvalidParameter, UnsupportedComposition
 from neyman.numerics import (
     Array,
-    Bracket,
     Interval,
     exact,
     exp,
@@ -108,7 +107,7 @@ class RealLinePair(Pair):
         """Whether a curve is proved to obey the bounds."""
 
     @abstractmethod
-    def share(self, curve: Curve) -> Bracket:
+    def share(self, curve: Curve) -> Interval:
         """Bracket the largest part of its bounds that a curve uses; the class has at most 1."""
 
     def _no_pair(self, what: str) -> UnsupportedComposition:
@@ -139,7 +138,7 @@ class RealLinePair(Pair):
             inner_pure=lambda: min(Fraction(float(np.min(self.fixed.loss.lower))), MOST_LOSS),
         )
 
-    def _log_delta(self, epsilon: Array) -> Bracket:
+    def _log_delta(self, epsilon: Array) -> Interval:
         fixed = self.fixed
         size = np.abs(Interval.decimal(epsilon).lower)
         finite = np.isfinite(size)
@@ -149,15 +148,15 @@ class RealLinePair(Pair):
             # delta(-e) = 1 - e^-e + e^-e delta(e), for a symmetric class.
             mirrored = log(exp(Interval.exactly(upper) - size) - expm1(-size)).upper
         upper = np.minimum(np.where(epsilon < 0, mirrored, upper), 0.0)
-        return Bracket(np.minimum(LOG_DELTA.vacuous(epsilon).lower, upper), upper)
+        return Interval(np.minimum(LOG_DELTA.vacuous(epsilon).lower, upper), upper)
 
-    def _epsilon(self, delta: Array) -> Bracket:
+    def _epsilon(self, delta: Array) -> Interval:
         inside = (delta > 0) & (delta < 1)
         least = Interval.decimal(np.where(inside, delta, 0.5)).lower
         with np.errstate(all="ignore"):
             found = epsilon_above(least.ravel(), self.orders, self.fixed).reshape(delta.shape)
         upper = np.where(inside, found, np.where(delta >= 1, 0.0, np.inf))
-        return Bracket(np.zeros(delta.shape), upper)
+        return Interval(np.zeros(delta.shape), upper)
 
     def _log_errors(self, alpha: Array) -> tuple[Array, Array]:
         inside = (alpha > 0) & (alpha < 1)
@@ -167,19 +166,19 @@ class RealLinePair(Pair):
         power = np.where(inside, power.reshape(alpha.shape), np.where(alpha > 0, 0.0, -np.inf))
         return power, np.where(inside, miss.reshape(alpha.shape), np.where(alpha > 0, -np.inf, 0.0))
 
-    def _beta(self, alpha: Array) -> Bracket:
+    def _beta(self, alpha: Array) -> Interval:
         power, miss = self._log_errors(alpha)
         lower = np.maximum((-expm1(power)).lower, exp(miss).lower)
         lower = np.where(alpha == 0, 1.0, np.where(alpha == 1, 0.0, lower))
         upper = BETA.vacuous(alpha).upper
-        return Bracket(np.clip(lower, 0.0, upper), upper)
+        return Interval(np.clip(lower, 0.0, upper), upper)
 
-    def _tpr(self, alpha: Array) -> Bracket:
+    def _tpr(self, alpha: Array) -> Interval:
         power, miss = self._log_errors(alpha)
         upper = np.minimum(exp(power).upper, (-expm1(miss)).upper)
         upper = np.where(alpha == 0, 0.0, np.where(alpha == 1, 1.0, upper))
         lower = TPR.vacuous(alpha).lower
-        return Bracket(lower, np.clip(upper, lower, 1.0))
+        return Interval(lower, np.clip(upper, lower, 1.0))
 
     def mu_with_slack(self, slack: float) -> tuple[float, float]:
         """Bound mu by the profile of the class, proved; without slack nothing is known."""
@@ -200,25 +199,25 @@ class _Above:
     def swap(self) -> "_Above":
         return self
 
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def delta_bracket(self, epsilon: Array) -> Interval:
         upper = self.pair.delta_bracket(epsilon).upper
-        return Bracket(upper, upper)
+        return Interval(upper, upper)
 
-    def epsilon_bracket(self, delta: Array) -> Bracket:
+    def epsilon_bracket(self, delta: Array) -> Interval:
         upper = self.pair.epsilon_bracket(delta).upper
-        return Bracket(upper, upper)
+        return Interval(upper, upper)
 
-    def renyi_bracket(self, order: Array) -> Bracket:
+    def renyi_bracket(self, order: Array) -> Interval:
         return self.pair.renyi_bracket(order)
 
 
-def part_of(lower: Array | float, upper: Array | float, bound: Array | float) -> Bracket:
+def part_of(lower: Array | float, upper: Array | float, bound: Array | float) -> Interval:
     """Return the largest ratio to a bound that a double stands for, rounded outwards."""
-    parts = Bracket(np.asarray(lower), np.asarray(upper)) / Interval.decimal(bound)
-    return Bracket(*(np.asarray(np.max(end)) for end in parts))
+    parts = Interval(np.asarray(lower), np.asarray(upper)) / Interval.decimal(bound)
+    return Interval(*(np.asarray(np.max(end)) for end in parts))
 
 
-def line_renyi(order: Array, start: Fraction, slope: Fraction) -> Bracket:
+def line_renyi(order: Array, start: Fraction, slope: Fraction) -> Interval:
     """Bracket D_order of the class of D_a <= start + slope (a - 1), a >= 1, in both directions.
 
     (1 - a) D_a(Q || P) = a D_(1-a)(P || Q) <= a start answers for orders below 1.
@@ -226,7 +225,7 @@ def line_renyi(order: Array, start: Fraction, slope: Fraction) -> Bracket:
     a, mean = Interval.decimal(order), Interval.of(start)
     line = mean + (a - 1).larger(0.0) * Interval.of(slope)
     early = (a / (1 - a)).smaller(1.0) * mean
-    return Bracket(np.zeros(order.shape), np.where(order < 1, early.upper, line.upper))
+    return Interval(np.zeros(order.shape), np.where(order < 1, early.upper, line.upper))
 
 
 def rounded_up(value: float) -> Fraction:

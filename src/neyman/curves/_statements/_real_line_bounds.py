@@ -21,7 +21,6 @@ from neyman.curves._divergences._renyi import (
 )
 from neyman.numerics import (
     Array,
-    Bracket,
     Interval,
     exp,
     expm1,
@@ -104,7 +103,7 @@ class FixedPoint(NamedTuple):
         log_slope: the lines through (c, c) of slopes -e^x with |x| at most this stay below f.
     """
 
-    loss: Bracket
+    loss: Interval
     log_slope: Array
 
 
@@ -135,7 +134,7 @@ def fixed_points(b: Array, divergence: Array, least_divergence: Array) -> FixedP
         upper = np.where(np.isinf(upper) & proved, high, upper)
         if np.all((lower > 0) & np.isfinite(upper)):
             break
-    return FixedPoint(Bracket(lower, upper), _log_slope(b, lower))
+    return FixedPoint(Interval(lower, upper), _log_slope(b, lower))
 
 
 def _divergence(b: Array, loss: Array) -> Array:

@@ -22,7 +22,7 @@ from neyman.curves._statements._real_line_bounds import FixedPoint, Orders
 from neyman.curves._statements._real_line_orders import Line
 from neyman.curves._statements._zcdp import ZcdpPair, rho_of
 from neyman.errors import InvalidParameter
-from neyman.numerics import Array, Bracket, Interval, ceil_float, floor_float, standing, text
+from neyman.numerics import Array, Interval, ceil_float, floor_float, standing, text
 from neyman.overriding import override
 
 __all__ = ["TcdpPair"]
@@ -97,16 +97,16 @@ class TcdpPair(RealLinePair):
             mu=self.mu_with_slack,
         )
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         found = ZcdpPair(self.rho).renyi_bracket(order)
         beyond = Interval.decimal(order).upper > floor_float(self.omega)
-        return Bracket(found.lower, np.where(beyond, np.inf, found.upper))
+        return Interval(found.lower, np.where(beyond, np.inf, found.upper))
 
     def _tcdp(self, omega: float) -> tuple[float, float]:
         return 0.0, standing(self.rho)[1] if omega <= floor_float(self.omega) else math.inf
 
     @override
-    def share(self, curve: Curve) -> Bracket:
+    def share(self, curve: Curve) -> Interval:
         ends = np.asarray([1.0, floor_float(self.omega)])
         lower = float(np.max(curve.renyi_bracket(ends).lower / ends))
         if lower > ceil_float(self.rho):

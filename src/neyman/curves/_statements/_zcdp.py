@@ -24,7 +24,7 @@ from neyman.curves._statements._real_line_bounds import FixedPoint, Orders, fixe
 from neyman.curves._statements._real_line_orders import Line
 from neyman.numerics import (
     Array,
-    Bracket,
+    Interval,
     ceil_float,
     floor_float,
     normal_quantile_gap,
@@ -110,7 +110,7 @@ class ZcdpPair(RealLinePair):
             outer_gaussian=self._outer_gaussian,
         )
 
-    def _renyi(self, order: Array) -> Bracket:
+    def _renyi(self, order: Array) -> Interval:
         return line_renyi(order, self.rho, self.rho)
 
     def _tcdp(self, omega: float) -> tuple[float, float]:  # noqa: ARG002
@@ -138,7 +138,7 @@ class ZcdpPair(RealLinePair):
         return Fraction(mu) ** 2 if math.isfinite(mu) else None
 
     @override
-    def share(self, curve: Curve) -> Bracket:
+    def share(self, curve: Curve) -> Interval:
         return part_of(*curve.zcdp_bracket(), float(self.rho))
 
     @override

@@ -19,7 +19,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._bracket import Array
 from neyman.numerics._distributions._lognormal_line import Line
 from neyman.numerics._distributions._lognormal_panels import Transform, transform
 from neyman.numerics._distributions._normal import gaussian_log_delta
@@ -51,7 +51,7 @@ class LognormalMean:
 
     # -- views --------------------------------------------------------------------------------
 
-    def log_excess(self, epsilon: Array) -> Bracket:
+    def log_excess(self, epsilon: Array) -> Interval:
         """Bracket log E(S - e^epsilon)_+, epsilon >= 0, one dimension.
 
         T of E(X - Tm)_+ add up to less than E(W - Tm)_+; S is below X in the convex order.
@@ -59,9 +59,9 @@ class LognormalMean:
         e, tau = Interval.decimal(epsilon), Interval.decimal(self.tau)
         lower = gaussian_log_delta(e + log(self.steps), tau).lower
         upper = np.minimum(gaussian_log_delta(e, tau).upper, self._ceiling(epsilon))
-        return self._improved(1, epsilon, Bracket(lower, upper))
+        return self._improved(1, epsilon, Interval(lower, upper))
 
-    def log_shortfall(self, epsilon: Array) -> Bracket:
+    def log_shortfall(self, epsilon: Array) -> Interval:
         """Bracket log E(e^epsilon - S)_+, epsilon <= 0, one dimension.
 
         Below, all X <= m; above, the geometric mean in place of S.
@@ -72,9 +72,9 @@ class LognormalMean:
         spread = tau / Interval.of(n).sqrt()
         mean = (spread.squared() - tau.squared()) / 2
         most = (gaussian_log_delta(mean - e, spread) + e).smaller(e)
-        return self._improved(-1, epsilon, Bracket(least.lower, most.upper))
+        return self._improved(-1, epsilon, Interval(least.lower, most.upper))
 
-    def _improved(self, sign: int, epsilon: Array, plain: Bracket) -> Bracket:
+    def _improved(self, sign: int, epsilon: Array, plain: Interval) -> Interval:
         """Ask lines where it is worth it."""
         lower, upper = np.array(plain.lower), np.array(plain.upper)
         worth = upper > -_DEEP
@@ -82,7 +82,7 @@ class LognormalMean:
             found = self._lines(sign, epsilon[worth])
             lower[worth] = np.maximum(lower[worth], found.lower)
             upper[worth] = np.minimum(upper[worth], found.upper)
-        return Bracket(np.minimum(lower, upper), upper)
+        return Interval(np.minimum(lower, upper), upper)
 
     def _ceiling(self, epsilon: Array) -> Array:
         """Bound log E(S - e^epsilon)_+ by the linear part and Markov's inequality for the rest."""
@@ -104,7 +104,7 @@ class LognormalMean:
 
     # -- lines --------------------------------------------------------------------------------
 
-    def _lines(self, sign: int, epsilon: Array) -> Bracket:
+    def _lines(self, sign: int, epsilon: Array) -> Interval:
         """Bracket by lines, each for all thresholds near its saddle."""
         lower, upper = np.full(epsilon.shape, -np.inf), np.zeros(epsilon.shape)
         order = np.argsort(sign * epsilon)
@@ -122,9 +122,9 @@ class LognormalMean:
             done[0] |= reach < _SPREADS / 20 or near == 1 or not np.any(np.isfinite(found.lower))
             reach = min(2 * reach, _SPREADS) if done[0] else reach / 3
             order = np.concatenate([at[~done], order[near:]])
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
-    def _line(self, sign: int, epsilon: Array, reach: float) -> tuple[Bracket, int]:
+    def _line(self, sign: int, epsilon: Array, reach: float) -> tuple[Interval, int]:
         """Return the brackets of the first few thresholds, and how many."""
         d = self.steps * np.expm1(epsilon)
         room = self._room() if sign > 0 else Room(math.inf, 1.0, 0.0)
@@ -141,7 +141,7 @@ class LognormalMean:
         line = Line.through(
             self.tau, self.steps, sign, c, spread, top, (float(ends[0]), float(ends[-1]))
         )
-        nothing = Bracket(np.full(ends.shape, -np.inf), np.full(ends.shape, 1e300))
+        nothing = Interval(np.full(ends.shape, -np.inf), np.full(ends.shape, 1e300))
         exact = expm1(epsilon[: ends.size]) * self.steps
         found = nothing if line is None else line.log_bracket(exact)
         if sign > 0:

@@ -15,9 +15,10 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import ULP, Array
 from neyman.numerics._complex import ComplexArray, complex_log1p
 from neyman.numerics._distributions._normal import normal_tail
+from neyman.numerics._interval import Interval
 from neyman.numerics._legendre import legendre
 
 __all__ = ["Panels", "Transform", "transform"]
@@ -148,7 +149,7 @@ class Transform:
     height: float
     top: float
     panels: Panels
-    tails: tuple[Bracket, Bracket]
+    tails: tuple[Interval, Interval]
     spare: float
     kept: Array
     z: Array
@@ -317,7 +318,7 @@ def _peak(tau: float, c: float) -> float:
     return high
 
 
-def _spare(sign: int, c: float, tau: float, top: float, t0: Bracket) -> float:
+def _spare(sign: int, c: float, tau: float, top: float, t0: Interval) -> float:
     if sign > 0:
         return 0.0
     x = math.exp(tau * top - tau * tau / 2)

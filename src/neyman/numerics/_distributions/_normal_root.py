@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._bracket import Array
 from neyman.numerics._distributions._normal import gaussian_log_delta
 from neyman.numerics._interval import Interval
 from neyman.numerics._primitives import erf, log, mills, psi
@@ -31,7 +31,7 @@ _LEFTMOST = -30.0
 _LOG_MU, _HALVINGS = (-60.0, 12.0), 60
 
 
-def gaussian_epsilon(delta: Array, mu: tuple[float, float]) -> Bracket:
+def gaussian_epsilon(delta: Array, mu: tuple[float, float]) -> Interval:
     """Bracket the smallest epsilon >= 0 at which the profile of G_mu is at most delta.
 
     Args:
@@ -50,7 +50,7 @@ def gaussian_epsilon(delta: Array, mu: tuple[float, float]) -> Bracket:
         small = delta[asked] < at_zero.lower[0]
         lower[asked] = np.where(small, np.maximum(found.lower, 0.0), 0.0)
         upper[asked] = np.maximum(found.upper, 0.0)
-    return Bracket(lower, upper)
+    return Interval(lower, upper)
 
 
 def gaussian_mu_near(epsilon: Array, log_delta: Array) -> Array:
@@ -64,7 +64,7 @@ def gaussian_mu_near(epsilon: Array, log_delta: Array) -> Array:
     return np.exp(low)
 
 
-def _roots(delta: Array, mu: tuple[float, float]) -> Bracket:
+def _roots(delta: Array, mu: tuple[float, float]) -> Interval:
     goal, target = log(delta), np.log(delta)
     with np.errstate(all="ignore"):
         t, ratio, area = _estimate(target, mu[1])
@@ -81,7 +81,7 @@ def _roots(delta: Array, mu: tuple[float, float]) -> Bracket:
     return found
 
 
-def _proved(goal: Interval, t: Array, pad: Array, mu: tuple[float, float]) -> Bracket:
+def _proved(goal: Interval, t: Array, pad: Array, mu: tuple[float, float]) -> Interval:
     """Step outwards until both sides are proved: from below with the least mu, from above most."""
     lower, upper = np.full(t.shape, -np.inf), np.full(t.shape, np.inf)
     sides = np.asarray(mu)[:, None]
@@ -93,7 +93,7 @@ def _proved(goal: Interval, t: Array, pad: Array, mu: tuple[float, float]) -> Br
         if np.all(np.isfinite(lower) & np.isfinite(upper)):
             break
         pad = 2 * pad
-    return Bracket(lower, upper)
+    return Interval(lower, upper)
 
 
 def _estimate(target: Array, mu: float) -> tuple[Array, Array, Array]:
@@ -124,13 +124,13 @@ def _profile(t: Array, mu: Array | float) -> tuple[Array, Array, Array]:
     return np.log(area) - x1 * x1 / 2 - _LOG_SQRT_2PI, ratio, area
 
 
-def _by_halving(target: Array, mu: tuple[float, float]) -> Bracket:
+def _by_halving(target: Array, mu: tuple[float, float]) -> Interval:
     """Return the same where doubles come to their ends."""
     least, most = (np.asarray(side) for side in mu)
     start = mu[1] * mu[1] / 2 + mu[1] * np.sqrt(-2 * target)
 
-    def bounds(t: Array) -> Bracket:
-        return Bracket(gaussian_log_delta(t, least).lower, gaussian_log_delta(t, most).upper)
+    def bounds(t: Array) -> Interval:
+        return Interval(gaussian_log_delta(t, least).lower, gaussian_log_delta(t, most).upper)
 
     return proved_root(
         bounds,

@@ -12,7 +12,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._bracket import Array
+from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._contour import DELTA, Contour
 from neyman.numerics._inversion._lines import Plan, ceiling, laid, planned
 from neyman.numerics._inversion._tails import (
@@ -107,7 +108,7 @@ class BothWays:
         shut = ContourTails(law, DELTA).shut or ContourTails(law.reversed(), DELTA).shut
         return None if shut else cls(law)
 
-    def log_delta(self, t: Array) -> Bracket | None:
+    def log_delta(self, t: Array) -> Interval | None:
         """Bracket the logarithm of the larger delta at t >= 0 (one dimension).
 
         Returns:
@@ -128,9 +129,9 @@ class BothWays:
             if not pairing.settled(here[off], found.lower[off]):
                 found = _larger(found, pairing.second.tails.log_tail(here))
             lower[group], upper[group] = found.lower, found.upper
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
-    def threshold(self, log_delta: Array) -> Bracket | None:
+    def threshold(self, log_delta: Array) -> Interval | None:
         """Bracket the t >= 0 at which the larger delta has the logarithm `log_delta` < 0.
 
         The upper end is proved where it is positive; at 0 both directions have one delta.
@@ -157,7 +158,7 @@ class BothWays:
             ):
                 found = _larger(found, pairing.second.tails.threshold(target))
             lower[group], upper[group] = found.lower, found.upper
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
     def _pairings(self, ahead: Way, t: Array) -> Iterator[tuple[Places, Pairing | None]]:
         """Yield groups of thresholds with what was laid for them."""
@@ -202,5 +203,5 @@ class BothWays:
         return Pairing(line.tail(DELTA), second, others, other.c, contour)
 
 
-def _larger(one: Bracket, other: Bracket) -> Bracket:
-    return Bracket(np.maximum(one.lower, other.lower), np.maximum(one.upper, other.upper))
+def _larger(one: Interval, other: Interval) -> Interval:
+    return Interval(np.maximum(one.lower, other.lower), np.maximum(one.upper, other.upper))

@@ -22,7 +22,7 @@ from typing import Self, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._disc import Disc
 from neyman.numerics._interval import Interval, quiet
@@ -320,7 +320,7 @@ class Contour:
             return self.base.upper - self.lift.upper * t + np.log(total)
 
     @quiet
-    def log_bracket(self, t: Array) -> Bracket:
+    def log_bracket(self, t: Array) -> Interval:
         """Bracket the logarithm of the functional at thresholds t."""
         most = self.bounds.at(t)
         lost = exp(most[1:]).total(axis=0).upper

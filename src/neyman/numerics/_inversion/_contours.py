@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._bracket import Array
 from neyman.numerics._complex import ComplexArray
 from neyman.numerics._disc import Disc
 from neyman.numerics._interval import Interval, quiet
@@ -91,7 +91,7 @@ class Contours:
         return self.base.upper - (self.c - DELTA.shift) * t + logs
 
     @quiet
-    def log_bracket(self, t: Array, which: Rows) -> Bracket:
+    def log_bracket(self, t: Array, which: Rows) -> Interval:
         """Bracket the logarithms of delta at thresholds t, of the sums that `which` names."""
         most = self.bounds.at_each(t, which)
         rest = self.rest.at(which)

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._bracket import Array
 from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._largest_step import LargestStep, Plan
 from neyman.numerics._laws._loss_law import LossSum
@@ -69,17 +69,17 @@ class FewSteps:
             log = log + np.log(-np.expm1(-np.maximum(gap, 0.0)))
         return np.logaddexp.reduce(log, axis=1) + math.log(_STEP / math.sqrt(2 * math.pi))
 
-    def log_tail(self, t: Array) -> Bracket:
+    def log_tail(self, t: Array) -> Interval:
         """Bracket log delta at thresholds t >= 0; where nothing is found, by -inf and 0."""
         lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
         for group, _, found in self.served(t, _NARROW if t.size <= _SINGLE else _CURVE):
             lower[group] = np.maximum(lower[group], found.lower)
             upper[group] = np.minimum(upper[group], found.upper)
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
     def served(
         self, t: Array, narrow: float
-    ) -> Iterator[tuple[npt.NDArray[np.intp], LargestStep, Bracket]]:
+    ) -> Iterator[tuple[npt.NDArray[np.intp], LargestStep, Interval]]:
         """Yield contours, each with the indices of its thresholds and its brackets.
 
         Args:
@@ -109,7 +109,7 @@ class FewSteps:
             return None
         return Plan.of(self.q, self.count, floor, t).near(t)
 
-    def threshold(self, asked: Interval) -> Bracket:
+    def threshold(self, asked: Interval) -> Interval:
         """Bracket the t >= 0 with this log delta(t); (-inf, inf) where no line was found.
 
         From -inf to 0 where delta(0) is proved to be less.
@@ -120,7 +120,7 @@ class FewSteps:
         if falls:
             start = plan.near(0.0)
             if start is not None and np.all(start.log_bracket(np.zeros(1)) <= asked):
-                return Bracket(np.asarray(low), np.zeros(()))
+                return Interval(np.asarray(low), np.zeros(()))
         for _ in range(_TRIALS):
             here = plan.near(t)
             if here is None:
@@ -133,7 +133,7 @@ class FewSteps:
             if not math.isfinite(high - low) or high - low <= _NARROW * abs(high):
                 break
             t = max((low + high) / 2, 0.0)
-        return Bracket(np.asarray(low), np.asarray(high))
+        return Interval(np.asarray(low), np.asarray(high))
 
     def _start(self, log_tail: float) -> tuple[Plan, float, bool]:
         """Return a plan, an estimate of the threshold, and whether it may be below 0."""

@@ -5,7 +5,8 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import Array, Bracket, exp_outward
+from neyman.numerics._bracket import Array, exp_outward
+from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._contour import DELTA, Contour
 from neyman.numerics._inversion._few_steps import FewSteps
 from neyman.numerics._inversion._largest_step import LargestStep
@@ -68,7 +69,7 @@ class Ladder:
         centres, lines = np.asarray([at for at, _ in found]), tuple(line for _, line in found)
         return cls(lines, centres) if found else None
 
-    def delta_bracket(self, epsilon: Array) -> Bracket:
+    def delta_bracket(self, epsilon: Array) -> Interval:
         """Bracket delta at finite epsilon, by the nearest contour of each."""
         flat = np.ravel(epsilon)
         lower, upper = np.zeros(flat.shape), np.ones(flat.shape)
@@ -77,6 +78,6 @@ class Ladder:
         for place in map(int, np.unique(nearest)):
             here = nearest == place
             log = self.contours[place].log_bracket(flat[here])
-            bounds = exp_outward(Bracket(np.minimum(log.lower, 0.0), np.minimum(log.upper, 0.0)))
+            bounds = exp_outward(Interval(np.minimum(log.lower, 0.0), np.minimum(log.upper, 0.0)))
             lower[here], upper[here] = bounds.lower, bounds.upper
-        return Bracket(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))
+        return Interval(lower.reshape(epsilon.shape), upper.reshape(epsilon.shape))

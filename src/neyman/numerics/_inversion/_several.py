@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._bracket import Array
 from neyman.numerics._disc import Disc
 from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._contour import DELTA
@@ -137,7 +137,7 @@ class Several:
                 row[places[law, back]] += count
         return cls(tuple(LossSum(((law, 1.0, back),)) for law, back in places), counts, two)
 
-    def threshold(self, log_delta: float) -> Bracket:
+    def threshold(self, log_delta: float) -> Interval:
         """Bracket the t >= 0 at which the larger delta of each sum has the logarithm `log_delta`.
 
         Both ends are proved; they are 0 and infinity where shared lines tell little of a sum.
@@ -145,7 +145,7 @@ class Several:
         lower, upper = np.zeros(len(self.counts)), np.full(len(self.counts), np.inf)
         sketches = self._sketches(log_delta)
         if sketches is None:
-            return Bracket(lower, upper)
+            return Interval(lower, upper)
         ways = [sketch.at_tail(log_delta) for sketch in sketches]
         apart = (ways[1].threshold > ways[0].threshold) & self.two
         for back, larger in ((False, ~apart), (True, apart)):
@@ -163,7 +163,7 @@ class Several:
                     # The sum with the least spread decides the length of the line.
                     wide = group[np.argsort(first.spread[group], kind="stable")]
                     waiting += [part[np.argsort(first.c[part])] for part in np.array_split(wide, 2)]
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
     def _sketches(self, log_delta: float) -> list[_Sketch] | None:
         """Sketch both directions up to tilts at which the tails are below `log_delta`."""
@@ -186,7 +186,7 @@ class Several:
 
     def _bracket(
         self, group: Places, back: bool, first: _Saddles, beside: Array, log_delta: float
-    ) -> Bracket | None:
+    ) -> Interval | None:
         """Bracket the thresholds of a group by one line, and bound the other direction."""
         shared, first = self._shared(group), _Saddles(*(row[group] for row in first))
         tilt = float(np.mean(first.c[[0, -1]]))
@@ -216,7 +216,7 @@ class Several:
                 asked(target).lower[open_],
             )
             good[open_] = _smaller(ways[not back], *asked_for)
-        return Bracket(np.where(good, lower, 0.0), np.where(good, upper, np.inf))
+        return Interval(np.where(good, lower, 0.0), np.where(good, upper, np.inf))
 
     def _shared(self, group: Places) -> "Several":
         """Return some of the sums, with the losses that all have equally often as one part."""

@@ -12,7 +12,7 @@ from typing import TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._bracket import Array
 from neyman.numerics._interval import Interval
 from neyman.numerics._inversion._contour import Functional
 from neyman.numerics._inversion._few_steps import FewSteps
@@ -121,7 +121,7 @@ class ContourTails:
     law: LossSum
     functional: Functional
 
-    def log_tail(self, t: Array, enough: Array | None = None) -> Bracket:
+    def log_tail(self, t: Array, enough: Array | None = None) -> Interval:
         """Bracket the logarithm of the functional at thresholds t (one dimension).
 
         Args:
@@ -134,20 +134,20 @@ class ContourTails:
         upper[t >= most], lower[t < least] = -np.inf, self._whole(t[t < least])
         inner = np.flatnonzero((t < most) & (t >= least))
         if not inner.size or self.shut:
-            return Bracket(lower, upper)
+            return Interval(lower, upper)
         ends = float(np.min(t[inner])), float(np.max(t[inner]))
         sketch = self.sketch(threshold=ends)
         if sketch.empty:
-            return Bracket(lower, upper)
+            return Interval(lower, upper)
         if enough is not None and t[inner].size > _MANY:
             upper[inner] = self._cheaply(sketch, ends, t[inner])
             inner = inner[upper[inner] > enough[inner]]
         low = None if enough is None else enough[inner]
         found = self._by_lines(sketch, t[inner], low)
         lower[inner], upper[inner] = found.lower, np.minimum(upper[inner], found.upper)
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
-    def _by_lines(self, sketch: Sketch, t: Array, enough: Array | None) -> Bracket:
+    def _by_lines(self, sketch: Sketch, t: Array, enough: Array | None) -> Interval:
         """Bracket by short lines, then by the largest step, then by lines of any length."""
         few = self.few
         if few is None:
@@ -166,9 +166,9 @@ class ContourTails:
         if np.any(unknown):
             low = None if enough is None else enough[unknown]
             lower[unknown], upper[unknown] = self._laid(sketch, t[unknown], low, math.inf)
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
-    def _laid(self, sketch: Sketch, t: Array, enough: Array | None, most: float) -> Bracket:
+    def _laid(self, sketch: Sketch, t: Array, enough: Array | None, most: float) -> Interval:
         """Bracket by lines of at most `most` nodes; (-inf, 0) where there is none."""
         lower, upper = np.full(t.shape, -np.inf), np.zeros(t.shape)
         for group, place in groups(sketch, t):
@@ -181,7 +181,7 @@ class ContourTails:
                 lower[group], upper[group] = line.tail(self.functional).log_bracket(t[group])
             elif math.isinf(most):
                 upper[group] = chernoff(self.law, self.functional, np.asarray([place.c]), t[group])
-        return Bracket(lower, upper)
+        return Interval(lower, upper)
 
     def _ceiling(self, place: Place, t: Array, enough: Array) -> Array:
         """Return Chernoff's bounds by the place's c if the sketch makes them suffice, else 0."""
@@ -208,14 +208,14 @@ class ContourTails:
         """Whether no line can be laid right of the poles."""
         return self.law.usable[1] <= self.functional.shift + _LEAST_ROOM
 
-    def threshold(self, log_tail: Array) -> Bracket:
+    def threshold(self, log_tail: Array) -> Interval:
         """Bracket the t at which the functional has the logarithm `log_tail` < 0.
 
         Returns:
             t with F(t.lower) >= e^log_tail >= F(t.upper), both proved.
         """
         few, places = self.few, np.arange(log_tail.size)
-        found = Bracket(np.full(log_tail.shape, -np.inf), np.full(log_tail.shape, np.inf))
+        found = Interval(np.full(log_tail.shape, -np.inf), np.full(log_tail.shape, np.inf))
         if few is None or not few.rarely_hit:
             self._find(found, log_tail, places, math.inf if few is None else SHORT)
         if few is not None:
@@ -227,7 +227,7 @@ class ContourTails:
             self._find(found, log_tail, places[np.isinf(lower) & np.isinf(upper)], math.inf)
         return found
 
-    def _find(self, into: Bracket, log_tail: Array, places: Places, most: float) -> None:
+    def _find(self, into: Interval, log_tail: Array, places: Places, most: float) -> None:
         """Write brackets of some thresholds into `into`, by lines of at most `most` nodes."""
         for group, _, found in self.thresholds(log_tail[places], most=most):
             at = places[group]
@@ -240,7 +240,7 @@ class ContourTails:
 
     def thresholds(
         self, log_tail: Array, blur: Array | float = 0.0, most: float = math.inf
-    ) -> Iterator[tuple[Places, Line, Bracket]]:
+    ) -> Iterator[tuple[Places, Line, Interval]]:
         """Yield brackets as `threshold` does, in groups with the line of each.
 
         A group without a line is left out.

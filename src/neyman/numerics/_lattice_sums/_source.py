@@ -11,7 +11,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from neyman.numerics._bracket import ULP, Array, Bracket
+from neyman.numerics._bracket import ULP, Array
+from neyman.numerics._interval import Interval
 from neyman.overriding import override
 
 __all__ = [
@@ -35,8 +36,8 @@ _NEAR = 1e-9
 class Masses(NamedTuple):
     """Brackets of masses in P and in Q, cell by cell or atom by atom."""
 
-    p: Bracket
-    q: Bracket
+    p: Interval
+    q: Interval
 
     def swapped(self) -> "Masses":
         """Exchange the two laws."""
@@ -52,7 +53,7 @@ class Masses(NamedTuple):
 
         return Masses(
             self.p,
-            Bracket(mix(self.p.lower, self.q.lower, -1), mix(self.p.upper, self.q.upper, 1)),
+            Interval(mix(self.p.lower, self.q.lower, -1), mix(self.p.upper, self.q.upper, 1)),
         )
 
 
@@ -61,7 +62,7 @@ Atoms = Masses
 
 def no_atoms() -> Atoms:
     """Return no atoms."""
-    none = Bracket(np.zeros(0), np.zeros(0))
+    none = Interval(np.zeros(0), np.zeros(0))
     return Atoms(none, none)
 
 
@@ -71,15 +72,15 @@ class SourceTails(NamedTuple):
     Each has a relative accuracy of its own. Infinite losses do not count.
     """
 
-    p_above: Bracket
-    q_above: Bracket
-    p_below: Bracket
-    q_below: Bracket
+    p_above: Interval
+    q_above: Interval
+    p_below: Interval
+    q_below: Interval
 
 
 def no_tails(t: Array) -> SourceTails:
     """Return the tails of nothing."""
-    nothing = Bracket(np.zeros(t.shape), np.zeros(t.shape))
+    nothing = Interval(np.zeros(t.shape), np.zeros(t.shape))
     return SourceTails(nothing, nothing, nothing, nothing)
 
 
@@ -129,13 +130,13 @@ class LossSource(ABC):
         )
 
 
-def _between(above: Bracket, below: Bracket) -> Bracket:
+def _between(above: Interval, below: Interval) -> Interval:
     """Return the masses of the cells; each from the smaller of the two tails."""
     lower = np.maximum(above.lower[:-1] - above.upper[1:], below.lower[1:] - below.upper[:-1])
     upper = np.minimum(above.upper[:-1] - above.lower[1:], below.upper[1:] - below.lower[:-1])
     lower = np.maximum(lower, 0.0) * (1 - ULP)
     upper = np.maximum(upper, 0.0) * (1 + ULP)
-    return Bracket(
+    return Interval(
         np.concatenate((below.lower[:1], lower, above.lower[-1:])),
         np.concatenate((below.upper[:1], upper, above.upper[-1:])),
     )
@@ -213,12 +214,12 @@ class ChordSource(LossSource):
         if not self.losses.size:
             return no_tails(t)
 
-        def both(mass: Array) -> tuple[Bracket, Bracket]:
+        def both(mass: Array) -> tuple[Interval, Interval]:
             room = mass.size * 2.0**-52
             up, down = np.cumsum(mass[::-1])[::-1], np.cumsum(mass)
             above = np.interp(t, self._edges, np.append(up, 0.0))
             below = np.interp(t, self._edges, np.append(0.0, down))
-            return tuple(Bracket(x * (1 - room), x * (1 + room)) for x in (above, below))  # type: ignore[return-value]
+            return tuple(Interval(x * (1 - room), x * (1 + room)) for x in (above, below))  # type: ignore[return-value]
 
         (p_above, p_below), (q_above, q_below) = both(self.p), both(self.q)
         return SourceTails(p_above, q_above, p_below, q_below)
@@ -248,7 +249,7 @@ class ChordSource(LossSource):
         whole = np.minimum(at.astype(np.int64), self.p.size - 1)
         share = np.clip(at - whole, 0.0, 1.0)
 
-        def sums(mass: Array) -> Bracket:
+        def sums(mass: Array) -> Interval:
             # Whole atoms from the one that holds the threshold on, the cut one's shares apart.
             padded = np.append(mass, 0.0)
             blocks = np.add.reduceat(padded, np.append(0, whole))
@@ -258,7 +259,7 @@ class ChordSource(LossSource):
             cut = share * mass[whole]
             value = blocks + np.append(cut, 0.0) - np.append(0.0, cut)
             sizes = (ends - starts + 4.0) * 2.0**-52 * (blocks + np.append(cut, 0.0))
-            return Bracket(np.maximum(value - sizes, 0.0), np.maximum(value + sizes, 0.0))
+            return Interval(np.maximum(value - sizes, 0.0), np.maximum(value + sizes, 0.0))
 
         return Masses(sums(self.p), sums(self.q))
 
@@ -299,11 +300,11 @@ class SwappedSource(LossSource):
     @override
     def cells(self, t: Array, *, exact: bool) -> Masses:
         found = self.source.cells(-t[::-1], exact=exact)
-        p, q = (Bracket(m.lower[::-1], m.upper[::-1]) for m in found)
+        p, q = (Interval(m.lower[::-1], m.upper[::-1]) for m in found)
         return Masses(q, p)
 
 
-def _inner(t: Array, probability: Fraction) -> Bracket:
+def _inner(t: Array, probability: Fraction) -> Interval:
     """Bracket log(1 + (e^t - 1)/q); -inf where e^t <= 1 - q."""
     share = float(probability)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -317,16 +318,16 @@ def _inner(t: Array, probability: Fraction) -> Bracket:
     # Beyond the ends the threshold is infinite, up to rounding.
     low = np.where(np.isnan(low), near[0], low)
     high = np.where(np.isnan(high), near[1], high)
-    return Bracket(np.where(np.isposinf(t), np.inf, low), np.where(np.isposinf(t), np.inf, high))
+    return Interval(np.where(np.isposinf(t), np.inf, low), np.where(np.isposinf(t), np.inf, high))
 
 
 def _widest(low: SourceTails, high: SourceTails) -> SourceTails:
     """Return brackets of tails at a threshold between one where they are known and another."""
     return SourceTails(
-        Bracket(high.p_above.lower, low.p_above.upper),
-        Bracket(high.q_above.lower, low.q_above.upper),
-        Bracket(low.p_below.lower, high.p_below.upper),
-        Bracket(low.q_below.lower, high.q_below.upper),
+        Interval(high.p_above.lower, low.p_above.upper),
+        Interval(high.q_above.lower, low.q_above.upper),
+        Interval(low.p_below.lower, high.p_below.upper),
+        Interval(low.q_below.lower, high.q_below.upper),
     )
 
 
@@ -350,7 +351,7 @@ def _joined(atoms: Atoms, p: tuple[float, float], q: tuple[float, float]) -> Ato
         return atoms
     return Atoms(
         *(
-            Bracket(np.append(mass.lower, more[0]), np.append(mass.upper, more[1]))
+            Interval(np.append(mass.lower, more[0]), np.append(mass.upper, more[1]))
             for mass, more in ((atoms.p, p), (atoms.q, q))
         )
     )

@@ -14,7 +14,7 @@ from typing import final
 
 import numpy as np
 
-from neyman.numerics._bracket import Array, Bracket
+from neyman.numerics._bracket import Array
 from neyman.numerics._disc import Disc
 from neyman.numerics._distributions._normal import gaussian_log_delta
 from neyman.numerics._interval import Interval, quiet
@@ -72,29 +72,29 @@ class NormalMixtures:
     def _slope(self, z: Array) -> Array:
         return _mean(self.q, z) - _mean(self.p, z)
 
-    def place(self, t: Array) -> Bracket:
+    def place(self, t: Array) -> Interval:
         """Bracket the z with l(z) = t, one dimension."""
         return _monotone(rising_root(self.loss, t, self._about), t)
 
     # -- tails at a place ---------------------------------------------------------------------
 
-    def log_p_above(self, z: Array) -> Bracket:
+    def log_p_above(self, z: Array) -> Interval:
         """Log P(Z > z)."""
         return _tail(self.p, z, 1)
 
-    def log_p_below(self, z: Array) -> Bracket:
+    def log_p_below(self, z: Array) -> Interval:
         """Log P(Z <= z)."""
         return _tail(self.p, z, -1)
 
-    def log_q_above(self, z: Array) -> Bracket:
+    def log_q_above(self, z: Array) -> Interval:
         """Log Q(Z > z)."""
         return _tail(self.q, z, 1)
 
-    def log_q_below(self, z: Array) -> Bracket:
+    def log_q_below(self, z: Array) -> Interval:
         """Log Q(Z <= z)."""
         return _tail(self.q, z, -1)
 
-    def place_of_p(self, log_tail: Array, *, above: bool) -> Bracket:
+    def place_of_p(self, log_tail: Array, *, above: bool) -> Interval:
         """Bracket the z at which log P(Z > z), or log P(Z <= z), is `log_tail`."""
         sign = 1 if above else -1
 
@@ -115,10 +115,10 @@ class NormalMixtures:
 
         found = rising_root(rising, log_tail, about)
         # `lower` is then where the tail is at most the target.
-        return Bracket(-found.upper, -found.lower) if above else found
+        return Interval(-found.upper, -found.lower) if above else found
 
     @quiet
-    def log_delta_at(self, z: Array) -> Bracket:
+    def log_delta_at(self, z: Array) -> Interval:
         """Bracket log delta(l(z)); infinite z are its limits."""
         loss, place = self.loss(z), Interval.exactly(z)
         rise = Interval.within(loss.value, 0.0, loss.error)
@@ -135,15 +135,15 @@ class NormalMixtures:
         lower = np.where(np.isnan(found.lower), -np.inf, found.lower)
         upper = np.minimum(np.where(np.isnan(found.upper), 0.0, found.upper), 0.0)
         # Delta falls as z grows.
-        return _monotone(Bracket(lower, upper), -z)
+        return _monotone(Interval(lower, upper), -z)
 
 
-def _monotone(found: Bracket, at: Array) -> Bracket:
+def _monotone(found: Interval, at: Array) -> Interval:
     """Tighten brackets of an increasing function by those at smaller and larger arguments."""
     order, (lower, upper) = np.argsort(at, kind="stable"), (end.copy() for end in found)
     lower[order] = np.maximum.accumulate(lower[order])
     upper[order] = np.minimum.accumulate(upper[order][::-1])[::-1]
-    return Bracket(lower, upper)
+    return Interval(lower, upper)
 
 
 def _known(shifts: Shifts) -> list[tuple[Interval, Interval]]:
@@ -221,12 +221,12 @@ def _mean(shifts: Shifts, z: Array) -> Array:
 
 
 @quiet
-def _tail(shifts: Shifts, z: Array, sign: int) -> Bracket:
+def _tail(shifts: Shifts, z: Array, sign: int) -> Interval:
     """Bracket log Σ w_j Φ(sign (t_j - z))."""
     x = Interval.within(np.asarray(shifts.means), _ROUNDED) - z[:, None]
     weights = Interval.within(np.asarray(shifts.weights), _ROUNDED)
     found = _log_sum(log_phi(x if sign > 0 else -x) + log(weights))
-    return Bracket(found.lower, np.minimum(found.upper, 0.0))
+    return Interval(found.lower, np.minimum(found.upper, 0.0))
 
 
 @quiet
