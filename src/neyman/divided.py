@@ -116,8 +116,8 @@ def _share(companion: Real) -> Fraction:
     share = exact(companion, "companion")
     if not 0 <= share < 1:
         raise InvalidParameter(
-            f"companion must be in [0, 1), a share of the budget; got {text(share)}. Write such as "
-            "0.02, or 0 for none"
+            f"companion must be in [0, 1), a share of the budget; got {text(share)}. "
+            "Write for example 0.02, or 0 for none"
         )
     return share
 

@@ -200,7 +200,7 @@ def test_a_bare_command_lists_all_that_is_missing(capsys):
         (
             {"budget": "m=1"},
             2,
-            "--budget must be NAME=NUMBER, each name once; got m=1. Write such as mu=1",
+            "--budget must be NAME=NUMBER, each name once; got m=1. Write for example mu=1",
         ),
         ({"outside": "clp"}, 2, "--outside does not take 'clp'; did you mean clip?"),
         ({"records": "2.5"}, 2, "--records must be a whole number from 0 to 2^52; got '2.5'"),

@@ -281,7 +281,7 @@ def test_the_group_of_a_mixture_is_below_the_bound_that_all_are_in():
 
 def test_groups_that_are_not_known():
     for size in (0, True, 1.5):
-        with pytest.raises(InvalidParameter, match="whole number"):
+        with pytest.raises(InvalidParameter, match="must be an int of at least 1; got"):
             group(gdp(1), size)
 
 

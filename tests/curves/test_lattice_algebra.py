@@ -130,7 +130,7 @@ def test_weights_may_be_floats():
 def test_what_is_refused():
     with pytest.raises(InvalidParameter, match="with the sum 1"):
         mixture([0.5, 0.4], [gdp(1), gdp(2)])
-    with pytest.raises(InvalidParameter, match="2 curves"):
+    with pytest.raises(InvalidParameter, match=r"must be 2 positive numbers .*; got \['1'\]"):
         mixture([1], [gdp(1), gdp(2)])
     pair = poisson(gdp(1), 0.1), poisson_replace(gdp(1), 0.1)
     for join in (worst, best, lambda f, g: mixture([0.5, 0.5], [f, g])):

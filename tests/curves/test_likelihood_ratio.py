@@ -78,7 +78,7 @@ def test_errors_of_a_given_test_are_exact():
 @pytest.mark.parametrize(
     ("p", "q", "phi", "match"),
     [
-        ([0.5, 0.5], [1], [0, 1], "outcomes"),
+        ([0.5, 0.5], [1], [0, 1], "must have the same length; got 2, 1 and 2"),
         ([0.5, 0.4], [0.5, 0.5], [0, 1], "adds up"),
         ([1.5, -0.5], [0.5, 0.5], [0, 1], "adds up"),
         ([0.5, 0.5], [0.5, 0.5], [0, 1.5], "leaves"),

@@ -84,5 +84,5 @@ def test_a_two_way_guarantee_has_two_losses():
 
 @pytest.mark.parametrize("probability", [0, 1, 2, float("nan")])
 def test_quantiles_outside_are_refused(probability):
-    with pytest.raises(InvalidParameter, match="quantile"):
+    with pytest.raises(InvalidParameter, match="must be strictly between 0 and 1; got"):
         privacy_loss(gdp(1).remove).null.ppf(probability)

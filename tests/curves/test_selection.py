@@ -145,7 +145,7 @@ def test_one_release_and_none():
 
 @pytest.mark.parametrize("times", [0, -1, True, 1.0])
 def test_refusals(times):
-    with pytest.raises(InvalidParameter, match="times="):
+    with pytest.raises(InvalidParameter, match="times must be an int of at least 1; got"):
         bounded_range(1, times=times)
     with pytest.raises(InvalidParameter, match="negative"):
         bounded_range(-1)

@@ -148,7 +148,7 @@ def test_arrays_are_counted_on_the_grid():
 @pytest.mark.parametrize(
     ("probabilities", "declared", "says"),
     [
-        (0.5, {}, r"must be a list of numbers; got .*Write such as \[0.25, 0.5, 0.75\]"),
+        (0.5, {}, r"must be a list of numbers; got .*Write for example \[0.25, 0.5, 0.75\]"),
         ([], {}, "1 to 1000 distinct probabilities"),
         ([0.5, 1 / 2], {}, "1 to 1000 distinct probabilities"),
         ([50], {}, r"must be in \[0, 1\], such as 0.5"),

@@ -39,7 +39,8 @@ def _bounds(options: argparse.Namespace) -> dict[str, Fraction]:
     }
     if any(bound < 0 for bound in bounds.values()):
         raise WrongUsage(
-            "--max-mu and --max-epsilon must be at least 0; got a negative number. Write such as 1"
+            "--max-mu and --max-epsilon must be at least 0; got a negative number. "
+            "Write for example 1"
         )
     if "epsilon" in bounds and options.delta is None:
         raise WrongUsage("--max-epsilon must have --delta; got none. Write a delta such as 1e-5")

@@ -275,7 +275,7 @@ def _bins(written: str, column: str) -> Bins:
     if len(ends) != 3 or ends[2] <= 0 or ((ends[1] - ends[0]) / ends[2]).denominator != 1:
         raise WrongUsage(
             f"bins must be LOW:HIGH:STEP, with a STEP that divides the distance; got --by "
-            f"{column}={written}. Write such as --by {column}=0:100:10"
+            f"{column}={written}. Write for example --by {column}=0:100:10"
         )
     lower, upper, step = ends
     return Bins.uniform(lower, upper, int((upper - lower) / step), outside="drop")
@@ -303,7 +303,7 @@ def _bounds(given: Sequence[str]) -> dict[str, Ends]:
         name, equals, ends = written.rpartition("=")
         if not equals or ends.count(":") not in (1, 2):
             raise WrongUsage(
-                f"--bounds must be COLUMN=LOW:HIGH; got {written}. Write such as --bounds "
+                f"--bounds must be COLUMN=LOW:HIGH; got {written}. Write for example --bounds "
                 "minutes=0:240"
             )
         if name in found:
@@ -327,7 +327,7 @@ def _domain(options: argparse.Namespace) -> Side | None:
     ends = _numbers(options.domain, "--domain")
     if len(ends) != 2:
         raise WrongUsage(
-            f"--domain must be LOW:HIGH; got {options.domain}. Write such as --domain 0:240"
+            f"--domain must be LOW:HIGH; got {options.domain}. Write for example --domain 0:240"
         )
     return Interval(*ends, outside=options.outside or "count")
 
@@ -339,7 +339,8 @@ def _budget_words(written: str) -> dict[str, Fraction]:
         name, equals, value = part.strip().partition("=")
         if not equals or name not in _BUDGETS or name in found:
             raise WrongUsage(
-                f"--budget must be NAME=NUMBER, each name once; got {written}. Write such as mu=1, "
+                f"--budget must be NAME=NUMBER, each name once; got {written}. "
+                "Write for example mu=1, "
                 "rho=0.5 or epsilon=3,delta=1e-6"
             )
         found[name] = positive(value, f"--budget {name}=")

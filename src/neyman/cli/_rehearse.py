@@ -53,7 +53,8 @@ def _joins(given: list[str]) -> dict[str, Path]:
         name, equals, path = written.partition("=")
         if not (name and equals and path):
             raise WrongUsage(
-                f"--join must be NAME=PATH; got {written!r}. Write such as --join wards=wards.csv"
+                f"--join must be NAME=PATH; got {written!r}. "
+                "Write for example --join wards=wards.csv"
             )
         if name in joins:
             raise WrongUsage(
@@ -74,6 +75,6 @@ def _limits(given: str | None) -> list[int]:
     name, _, listed = given.partition("=")
     if name != "max_rows" or not listed:
         raise WrongUsage(
-            f"--try must list values of max_rows; got {given!r}. Write such as max_rows=1,2,5,10"
+            f"--try must list values of max_rows; got {given!r}. Write for example max_rows=1,2,5"
         )
     return [whole(part, "--try max_rows") for part in listed.split(",")]

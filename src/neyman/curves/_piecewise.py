@@ -87,7 +87,7 @@ def approx_dp_points(points: Iterable[tuple[Real, Real]]) -> TradeOff:
         lines += [(1 - delta, odds), ((1 - delta) / odds, 1 / odds)]
     if len(lines) == 1:
         raise InvalidParameter(
-            "points must be at least one pair; got none. Write such as [(1, 1e-6)]"
+            "points must be at least one pair; got none. Write for example [(1, 1e-6)]"
         )
     return _curve(_envelope(lines))
 
@@ -172,11 +172,11 @@ def _knots(alpha: Sequence[Real], beta: Sequence[Real]) -> list[Knot]:
     if len(xs) != len(ys) or len(xs) < 2:
         raise InvalidParameter(
             f"alpha and beta must have the same length, at least 2; got {len(xs)} and {len(ys)} "
-            "numbers. Write such as [0, 0.5, 1] and [1, 0.2, 0]"
+            "numbers. Write for example [0, 0.5, 1] and [1, 0.2, 0]"
         )
     if (xs[0], xs[-1]) != (0, 1):
         raise InvalidParameter(
-            f"alpha must go from 0 to 1; got {xs[0]} to {xs[-1]}. Write such as [0, 0.5, 1]"
+            f"alpha must go from 0 to 1; got {xs[0]} to {xs[-1]}. Write for example [0, 0.5, 1]"
         )
     for k, (a, b) in enumerate(zip(xs, ys, strict=True)):
         if not 0 <= b <= 1:

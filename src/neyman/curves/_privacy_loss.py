@@ -49,8 +49,8 @@ class LossDistribution:
         share = np.asarray(probability, dtype=np.float64)
         if not (np.all(share > 0) and np.all(share < 1)):
             raise InvalidParameter(
-                f"probability must be strictly between 0 and 1; got {probability!r}. Write such as "
-                "0.95"
+                f"probability must be strictly between 0 and 1; got {probability!r}. "
+                "Write for example 0.95"
             )
         level = np.log(share)
         low, high = np.full(share.shape, -1.0), np.full(share.shape, 1.0)

@@ -46,7 +46,9 @@ def check_level(level: object) -> float:
     """
     share = float(exact(level, "level"))
     if not 0 < share < 1:
-        raise InvalidParameter(f"level must be in (0, 1); got {level!r}. Write such as 0.95")
+        raise InvalidParameter(
+            f"level must be in (0, 1); got {level!r}. Write a probability such as 0.95"
+        )
     return share
 
 

@@ -73,7 +73,7 @@ def bias(ask: Callable[[Table], Aggregate], table: Table, public: Table) -> Bias
     """
     if not callable(ask):
         raise InvalidParameter(
-            f"ask must be a function of a table; got {type(ask).__name__}. Write such as "
+            f"ask must be a function of a table; got {type(ask).__name__}. Write for example "
             "lambda t: t.count()"
         )
     check_type("table", table, Table, "the private table, from open_table(...)")

@@ -302,7 +302,7 @@ def contingency(
     """
     if not 0 < confidence < 1:
         raise InvalidParameter(
-            f"confidence must be in (0, 1); got {confidence!r}. Write such as 0.95"
+            f"confidence must be in (0, 1); got {confidence!r}. Write a probability such as 0.95"
         )
     if by.chosen is not None:
         raise InvalidTable(

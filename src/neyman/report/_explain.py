@@ -218,7 +218,7 @@ def _given(
     if not isinstance(guarantee, Guarantee):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(
             f"guarantee must be a Guarantee or a trade-off function of both directions; got a "
-            f"{type(guarantee).__name__}. Write such as gdp(1)"
+            f"{type(guarantee).__name__}. Write for example gdp(1)"
         )
     proved = {guarantee.curve.remove.neighbors, guarantee.curve.add.neighbors} - {None}
     if proved - {guarantee.neighbors}:
@@ -254,7 +254,7 @@ def _shares(shares: Sequence[Real], name: str) -> list[Fraction]:
         if not (0 < share < 1 and countable and min(share, 1 - share) * LARGEST_BASE >= FEWEST):
             raise InvalidParameter(
                 f"{name} must be decimals of at most nine places, from 1e-8 to 1 - 1e-8; got "
-                f"{text(share)}. Write such as 0.01"
+                f"{text(share)}. Write for example 0.01"
             )
     return found
 
@@ -262,5 +262,7 @@ def _shares(shares: Sequence[Real], name: str) -> list[Fraction]:
 def _delta(delta: Real) -> Fraction:
     value = exact(delta, "deltas")
     if not 0 <= value < 1:
-        raise InvalidParameter(f"deltas must be in [0, 1); got {text(value)}. Write such as 1e-6")
+        raise InvalidParameter(
+            f"deltas must be in [0, 1); got {text(value)}. Write for example 1e-6"
+        )
     return value

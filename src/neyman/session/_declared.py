@@ -102,7 +102,7 @@ def cap_given(
         )
     if delta is not None and epsilon is None:
         raise InvalidParameter(
-            "delta needs epsilon; got delta alone. Write such as epsilon=3, delta=1e-6"
+            "delta needs epsilon; got delta alone. Write for example epsilon=3, delta=1e-6"
         )
     if budget is not None and not isinstance(budget, TradeOff):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(

@@ -212,7 +212,7 @@ class FunctionReleases(Displayed, Mapping[Key, FunctionRelease]):
                 repr(key[0] if len(key) == 1 else key) for key in list(self.by_key)[:3]
             )
             raise InvalidParameter(
-                f"key must be a group of this release; got {key!r}. Write such as {some}"
+                f"key must be a group of this release; got {key!r}. Write for example {some}"
             )
         return found
 

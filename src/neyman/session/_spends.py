@@ -123,6 +123,6 @@ def check_share(name: str, share: Real) -> Fraction:
         part = short if float(short) == share else part
     if not 0 < part <= 1:
         raise InvalidParameter(
-            f"{name} must be in (0, 1]; got {text(part)}. Write such as {name}=1/8"
+            f"{name} must be in (0, 1]; got {text(part)}. Write for example {name}=1/8"
         )
     return part

@@ -297,8 +297,8 @@ def _refuse_other(entity: str, max_rows: object, other: Mapping[str, object]) ->
     for name in other:
         if name not in _OF_GROUPS:
             raise InvalidParameter(
-                f"Entity takes a column, max_rows= and max_rows_per=; got {name}=. Write such as "
-                f'Entity("{entity}", max_rows=5, max_rows_per={{"year": 1}})'
+                f"Entity takes a column, max_rows= and max_rows_per=; got {name}=. "
+                f'Write for example Entity("{entity}", max_rows=5, max_rows_per={{"year": 1}})'
             )
     if other:
         written = f'Entity("{entity}", max_rows=5, max_rows_per={{"year": 1}})'

@@ -281,7 +281,7 @@ def _check_sensitivity(sensitivity: object) -> None:
     if type(sensitivity) is not int or not 1 <= sensitivity <= _MOST_ATOMS:
         raise InvalidParameter(
             f"sensitivity must be an int from 1 to {_MOST_ATOMS}; got {sensitivity!r}. "
-            "Write such as 1"
+            "Write for example 1"
         )
 
 

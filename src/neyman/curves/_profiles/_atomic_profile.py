@@ -64,7 +64,7 @@ class AtomicProfile:
         if not parts or any(times < 1 for _, times in parts):
             raise InvalidParameter(
                 "parts must have at least one law, and counts of at least 1; got counts "
-                f"{[times for _, times in parts]}. Write such as [(law, 1)]"
+                f"{[times for _, times in parts]}. Write for example [(law, 1)]"
             )
         table = tail_table(parts, _MOST_CELLS)
         return None if table is None else AtomicProfile(table)

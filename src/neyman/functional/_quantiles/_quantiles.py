@@ -134,7 +134,7 @@ def _shares(probabilities: Sequence[Real]) -> tuple[Fraction, ...]:
         cast("object", probabilities), Sequence | np.ndarray
     ):
         raise InvalidParameter(
-            f"probabilities must be a list of numbers; got {got(probabilities)}. Write such as "
+            f"probabilities must be a list of numbers; got {got(probabilities)}. Write for example "
             "[0.25, 0.5, 0.75]"
         )
     shares = tuple(exact(p, "a number of probabilities") for p in probabilities)

@@ -90,7 +90,7 @@ class AdditiveTerms:
         if wrong or len(set(self.interactions)) < len(self.interactions):
             raise InvalidParameter(
                 f"interactions must be pairs of two features from 0 to {len(self.domains) - 1}, "
-                f"each once; got {self.interactions}. Write such as [(0, 1)]"
+                f"each once; got {self.interactions}. Write for example [(0, 1)]"
             )
         if self.interactions and self.degree < 2:
             raise InvalidParameter("interactions need a degree of at least 2; write degree=2")

@@ -60,7 +60,7 @@ class Atoms:
                 f"shapes {sorted(shapes)}. Write such arrays"
             )
         if self.unit <= 0:
-            raise InvalidParameter(f"unit must be positive; got {self.unit}. Write such as 1")
+            raise InvalidParameter(f"unit must be positive; got {self.unit}. Write for example 1")
 
     @property
     def reduced(self) -> "Atoms":

@@ -60,6 +60,6 @@ def _named(argument: str, given: object, example: str) -> str | None:
     if given is None or (isinstance(given, str) and given):
         return given
     raise InvalidTable(
-        f"{argument} must be the name of a group; got {written(given)}. Write such as "
+        f"{argument} must be the name of a group; got {written(given)}. Write for example "
         f'{argument}="{example}", or leave it out'
     )

@@ -207,7 +207,7 @@ def _found(paths: Sequence[object]) -> Iterator[tuple[Path, _Folders]]:
     for given in paths:
         if not isinstance(given, str | Path):
             raise InvalidTable(
-                f"a list of files must hold paths; got a {type(given).__name__}. Write such as "
+                f"a list of files must hold paths; got a {type(given).__name__}. Write for example "
                 '["visits-2024.parquet", "visits-2025.parquet"]'
             )
         path = Path(given)
