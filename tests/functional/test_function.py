@@ -141,7 +141,7 @@ def test_another_release_and_another_file_are_refused(tmp_path):
         functional.function(count)
     with (tmp_path / "a.npz").open("wb") as file:
         np.savez(file, a=np.zeros(3))
-    with pytest.raises(InvalidParameter, match="no function"):
+    with pytest.raises(InvalidParameter, match="must have a function; got"):
         functional.load(tmp_path / "a.npz")
 
 

@@ -99,7 +99,7 @@ def test_a_wrapped_transform_is_bounded_by_its_aliasing():
 def test_atoms_refuse_steps_that_do_not_increase():
     with pytest.raises(InvalidParameter, match="increasing steps"):
         Atoms(Fraction(0), Fraction(1), np.array([1, 1]), np.zeros(2), np.zeros(2))
-    with pytest.raises(InvalidParameter, match="positive unit"):
+    with pytest.raises(InvalidParameter, match="unit must be positive; got 0"):
         Atoms(Fraction(0), Fraction(0), np.array([1, 2]), np.zeros(2), np.zeros(2))
 
 
