@@ -131,7 +131,7 @@ def refuse_large_delta(delta: Decimal | Fraction, name: str = "delta") -> None:
     """
     if delta >= _LARGEST_DELTA:
         raise InvalidParameter(
-            f"{name} must be below 0.01; got {float(delta):g}. Delta is the probability that "
-            "the guarantee does not hold. Write a number far below 1 in the number of those "
-            "protected, such as 1e-6"
+            f"{name} must be below 0.01; got {float(delta):g}. A delta this large "
+            "permits publishing one record in a hundred in full. Write a number far below 1 in the "
+            "number of those protected, such as 1e-6"
         )

@@ -121,6 +121,27 @@ def test_numbers_are_cut_into_bins(capsys):
     assert "with a STEP that divides the distance" in capsys.readouterr().err
 
 
+def test_bins_and_groups_of_a_csv_file_are_those_that_are_written(folder, capsys):
+    """All its columns are text; a space after a comma is no part of a name."""
+    lines = ["who,age,ward", *(f"p{i},{i % 100},{('north', 'south')[i % 2]}" for i in range(1000))]
+    (folder / "people.csv").write_text("\n".join(lines), encoding="utf-8")
+    words = ["people.csv", "--unit", "who", "--max-rows", "1", *PAID, "--json"]
+    assert main(["count", *words, "--by", "age=0:100:50", "--id", "ages"]) == 0
+    ages = json.loads(capsys.readouterr().out)["columns"]
+    assert (ages["age_from"], ages["age_to"]) == ([0, 50], [50, 100])
+    assert ages["count"] == pytest.approx([500, 500], abs=60)
+    assert main(["count", *words, "--by", "ward=north, south", "--id", "wards"]) == 0
+    wards = json.loads(capsys.readouterr().out)["columns"]
+    assert wards["ward"] == ["north", "south"]
+    assert wards["count"] == pytest.approx([500, 500], abs=60)
+
+
+def test_an_empty_file_becomes_a_ledger(folder, capsys):
+    (folder / "visits.ledger").touch()
+    assert asked("count", *WHO, *PAID, "--id", "all") == 0
+    assert "entry 'all'" in capsys.readouterr().out
+
+
 @pytest.mark.usefixtures("folder")
 def test_groups_that_nobody_declared_cost_delta(capsys):
     paid = ["--mu", "0.5", "--delta", "1e-7", "--ledger", "u.ledger"]

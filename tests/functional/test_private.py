@@ -163,7 +163,10 @@ def test_the_ledger_tells_dtypes_apart():
         (np.ma.masked_array([1.0, 2.0], [False, True]), r"got .*Write values\.filled\(np\.nan\)"),
         (pd.DataFrame({"x": [1.0]}), r'got .*Write values\["column"\]\.to_numpy\(float\), or'),
         (pd.Series([1.0]), r"got .*Write values\.to_numpy\(float\)$"),
-        (pl.DataFrame({"x": [1.0]}), r'got .*Write values\["column"\]\.cast\(float\)\.to_numpy\(\), or'),
+        (
+            pl.DataFrame({"x": [1.0]}),
+            r'got .*Write values\["column"\]\.cast\(float\)\.to_numpy\(\), or',
+        ),
         (pl.Series([1.0]), r"got .*Write values\.cast\(float\)\.to_numpy\(\)$"),
     ],
     ids=["list", "masked", "frame", "series", "polars frame", "polars series"],

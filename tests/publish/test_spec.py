@@ -186,9 +186,9 @@ def test_a_delta_in_other_units_is_refused(tmp_path, old, new, place):
         read(tmp_path, GOOD.replace(old, new, 1))
     found = new.split()[-1]
     assert (
-        f"{place}: delta must be below 0.01; got {found}. Delta is the probability that the "
-        "guarantee does not hold. Write a number far below 1 in the number of those protected, "
-        "such as 1e-6"
+        f"{place}: delta must be below 0.01; got {found}. A delta this large permits publishing "
+        "one record in a hundred in full. Write a number far below 1 in the number of those "
+        "protected, such as 1e-6"
     ) in str(caught.value)
 
 

@@ -190,7 +190,7 @@ def test_groups_are_written_as_people_write_them(db):
     for by in ("ward", ["ward"], UnknownKeys("ward")):
         unknown = db.count(by=by)
         assert unknown.aggregate.unknown.columns(()) == {"ward": []}
-        with pytest.raises(InvalidParameter, match="must have delta.*got none"):
+        with pytest.raises(InvalidParameter, match=r"must have delta.*got none"):
             unknown.preview(mu=1)
         assert unknown.preview(mu=1, delta=1e-9).shown is not None
         with pytest.raises(InvalidParameter, match="by must declare the groups"):

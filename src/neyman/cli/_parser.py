@@ -138,8 +138,19 @@ class Parser(argparse.ArgumentParser):
                 yield (name, *words), parser
 
 
+# Names that other tools have for our options.
+_SAME = {
+    **dict.fromkeys(("rate", "q", "sampling-rate", "sample-rate"), "--sampling-probability"),
+    **dict.fromkeys(("noise", "sigma"), "--noise-multiplier"),
+    **dict.fromkeys(("group-by", "groups"), "--by"),
+}
+
+
 def meant(word: str, known: Sequence[str] | dict[str, str]) -> str:
     """Return a suggestion in place of an unknown word."""
+    same = _SAME.get(word.lstrip("-"))
+    if same in known:
+        return f"did you mean {same}?"
     near = get_close_matches(word, list(known), n=1)
     if near:
         return f"did you mean {near[0]}?"

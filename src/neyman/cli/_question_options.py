@@ -16,6 +16,7 @@ from neyman.curves import TradeOff
 from neyman.functional import Circle, Interval, Side
 from neyman.ledger import Ledger, Store, store_of
 from neyman.mechanisms import Mechanism
+from neyman.numerics import rational
 from neyman.publish import Plan, PlanPreview, Preview, Step
 from neyman.session import By, Ends, Question, Session, Spends, cap_given, check_share
 from neyman.session import open as open_session
@@ -94,7 +95,7 @@ def read_request(options: argparse.Namespace, statistic: str) -> Request:
     records = whole(options.records, "--records") if options.records else None
     question = _question(options, statistic, session, records)
     aside = None if options.budget is None else _budget_words(options.budget).get("delta_aside")
-    if store is not None and aside is None and store.exists():
+    if store is not None and aside is None and _is_begun(store):
         ledger = Ledger.existing(store)
         budget = ledger.cap if budget is None else budget
         aside = ledger.delta_aside if budget == ledger.cap else None
@@ -115,6 +116,11 @@ def read_request(options: argparse.Namespace, statistic: str) -> Request:
             delta_aside=aside,
         )
     return Request(question, noise, plan, records, files)
+
+
+def _is_begun(store: Store) -> bool:
+    """Whether a ledger is there; its file is empty while another process makes it."""
+    return store.exists() and all(path.stat().st_size for path in store.files)
 
 
 def _check_together(options: argparse.Namespace) -> None:
@@ -244,12 +250,15 @@ def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
         if not equals:
             unknown.append(name)
             continue
-        values: list[str] = [value for row in csv.reader([listed]) for value in row]
+        values: list[str] = [
+            value for row in csv.reader([listed], skipinitialspace=True) for value in row
+        ]
         if not values:
             raise WrongUsage(f"--by {written} has no values; write {name}=VALUE,VALUE")
         kinds = session.table.view.schema[name].kind.keys
         numbers = str not in kinds and bool not in kinds and date not in kinds
-        if numbers and len(values) == 1 and ":" in values[0]:
+        # All columns of a CSV file are text, also those of numbers.
+        if len(values) == 1 and ((numbers and ":" in values[0]) or _is_range(values[0])):
             declared[name] = _bins(values[0], name)
         else:
             declared[name] = [_key(value, kinds, name) for value in values]
@@ -267,6 +276,12 @@ def _groups(given: Sequence[str], session: Session, *, rest: bool) -> By:
         }
         return Keys(with_missing, other=True)
     return declared or unknown or None
+
+
+def _is_range(written: str) -> bool:
+    """Whether this is LOW:HIGH:STEP in numbers, and no group's name."""
+    parts = [rational(part) for part in written.split(":")]
+    return len(parts) == 3 and None not in parts
 
 
 def _bins(written: str, column: str) -> Bins:

@@ -109,7 +109,8 @@ def require_same(store: Store, name: str, found: object, asked: object) -> None:
         held = brief(str(found))
         raise LedgerMismatch(
             f"the ledger {str(store)!r} was created with {name}={held}; got "
-            f"{name}={brief(str(asked))}. Write {name}={held}, or another path for a new ledger"
+            f"{name}={brief(str(asked))}. Write what it was created with, or a path where no "
+            "ledger is"
         )
 
 

@@ -203,8 +203,9 @@ class Phase:
         found = rational(self.sampler.get(key))
         if found is None or not 0 <= found <= 1:
             raise InvalidParameter(
-                f"the description of a Poisson sampler must have its {key} in [0, 1]; write what "
-                "Sampler.described() gives"
+                f"the sampling probability of a Poisson sampler must be in [0, 1]; got "
+                f"{self.sampler.get(key)}. Write a number such as 0.01, {key} in the description "
+                "of the sampler"
             )
         return found
 

@@ -44,7 +44,8 @@ def header(path: str) -> tuple[str, ...]:
     names = cut.texts() if cut.sound[0] else ()
     if not names or any("\0" in name or not name.isprintable() for name in names):
         raise InvalidTable(
-            "the first line of the CSV file is no header; write the columns' names there, "
+            f"the first line of the CSV file {Path(path).name!r} is no header; write the "
+            "columns' names there, "
             "in UTF-8, separated by commas, and end lines with LF or CR LF"
         )
     return names

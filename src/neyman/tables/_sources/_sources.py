@@ -51,7 +51,8 @@ def _file(path: Path, name: str | None, instead: str = "") -> Engine:
 
 
 def _files(paths: Sequence[object], name: str | None) -> Engine:
-    _refuse_named(name)
+    if all(isinstance(path, str | Path) for path in paths):
+        _refuse_named(name)
     return _duckdb(open_files(paths))
 
 
