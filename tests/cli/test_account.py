@@ -278,8 +278,9 @@ def test_a_target_in_other_units_is_refused(capsys, words, name, found):
     rest = ["--sampling-probability", "1", "--steps", "1"]
     err = said(capsys, "calibrate", *words, *rest, status=2)
     assert (
-        f"{name} must be below 0.01; got {found}. Delta is the probability that the guarantee does "
-        "not hold. Write a number far below 1 in the number of those protected, such as 1e-6"
+        f"{name} must be below 0.01; got {found}. A delta this large permits publishing one record "
+        "in a hundred in full. Write a number far below 1 in the number of those protected, such "
+        "as 1e-6"
     ) in err
 
 

@@ -178,7 +178,7 @@ def test_the_record_is_enough_for_the_guarantee(sensitivity):
 
 @pytest.mark.parametrize("failure", [0, 0.5, 1, 1e-70])
 def test_failures_are_small_and_not_nothing(failure):
-    with pytest.raises(InvalidParameter, match=r"failure must be in \[2^-200, 1/2\); got"):
+    with pytest.raises(InvalidParameter, match=r"failure must be in \[2\^-200, 1/2\); got"):
         made(failure=failure)
 
 
