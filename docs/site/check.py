@@ -42,6 +42,20 @@ WANTED = {
     "glossary": "docs/glossary",
     "gdp": "reference/neyman.curves",
     "command line": "reference/command_line",
+    # What newcomers call it.
+    "privacy accountant": "docs/howto/account",
+    "dp-sgd epsilon": "docs/howto/account",
+    "epsilon of a training": "docs/howto/account",
+    "count by region": "docs/howto/groups",
+    "group by": "docs/howto/groups",
+    "committee": "docs/howto/explain",
+    "ethics": "docs/howto/explain",
+    "plain language": "docs/howto/explain",
+    "membership inference": "docs/howto/audit",
+    "check a mechanism": "docs/howto/audit",
+    "truncation": "docs/howto/units",
+    "clipping": "docs/howto/companion",
+    "rows dropped": "docs/howto/companion",
 }
 # The page is among so many results.
 _FIRST = 3

@@ -23,11 +23,13 @@ _BY_DEFAULT: Final = Fraction(1, 10)
 @final
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """The charge for a release: a cost in the account's unit, and a delta.
+    """What a release costs, or what is left of a budget: a cost and a delta.
+
+    An amount fits into another if its cost and its delta are both at most those of the other.
 
     Attributes:
-        cost: in the unit of the filter's account, such as mu^2.
-        delta: the probability that the release fails outright.
+        cost: in the unit of the filter, such as mu^2.
+        delta: the delta that is paid beside the cost, for tails and for outright failures.
     """
 
     cost: Fraction

@@ -51,7 +51,7 @@ class Summaries(NamedTuple):
         subgaussian: E_Q[L] and the smallest tau^2.
         mu: the smallest mu with f >= G_mu ⊗ f_(0, slack), for a slack.
         outer_gaussian: a mu^2 with f >= G_mu, rounded up.
-        tight_gaussian: the least that is known, where that takes longer.
+        tight_gaussian: another such mu^2, which takes longer to find and may be smaller.
         inner_gaussian: the largest mu^2 with G_mu >= f, rounded down.
         outer_pure: the smallest epsilon with f >= f_(epsilon, 0), rounded up; None if infinite.
         inner_pure: the largest epsilon with f_(epsilon, 0) >= f, rounded down.

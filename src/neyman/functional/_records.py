@@ -143,7 +143,11 @@ def read(record: Mapping[str, object]) -> Function: ...
 @overload
 def read(record: Mapping[str, object], kind: type[_Kind]) -> _Kind: ...
 def read(record: Mapping[str, object], kind: type[Function] = Function) -> Function:
-    """Return the function that `to_json` wrote.
+    """Rebuild a released function from the record that its `to_json()` returned.
+
+    Args:
+        record: a mapping, such as `json.load` returns.
+        kind: the expected class, for type checkers and clear errors; any class by default.
 
     Raises:
         InvalidParameter: if the record is malformed, of another kind, or of a later version.

@@ -134,12 +134,12 @@ class Entity(Unit):
 
     `max_rows` limits the rows of one unit in an answer, over all groups, for every question. Put
     public knowledge about one grouping into `max_rows_per`: for patients with one visit a year,
-    write `Entity("patient", max_rows=5, max_rows_per={"year": 1})`. It applies to questions that
-    are grouped at least by these columns, and lowers their noise; other questions ignore it. The
-    limit is enforced, so a wrong one loses rows but never privacy.
+    write `Entity("patient", max_rows=5, max_rows_per={"year": 1})`. It acts where a question is
+    grouped by these columns, and perhaps by more, and lowers the noise there. Other questions
+    ignore it. The limit is enforced, so a wrong one loses rows but never privacy.
 
-    If a unit exceeds its limits, a pseudo-random part of its rows is kept: first in each group,
-    then in all. Rows whose unit is NULL belong to nobody and are dropped.
+    If a unit is beyond its limits, a pseudo-random subset of its rows is kept, first within each
+    group, then overall. Rows whose unit is NULL belong to nobody and are dropped.
 
     >>> Entity("patient", max_rows=5, max_rows_per={"year": 1})
     Entity('patient', max_rows=5, max_rows_per={'year': 1})

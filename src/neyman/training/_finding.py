@@ -72,7 +72,10 @@ class Finding(Displayed):
 
 @final
 class Findings(tuple[Finding, ...], Displayed):
-    """The faults that were found, in order; empty if there are none. `str()` is the text of all."""
+    """A tuple of the faults that were found in a training, in order; empty if there are none.
+
+    `str()` writes the text of each fault, one after another.
+    """
 
     __slots__ = ()
 

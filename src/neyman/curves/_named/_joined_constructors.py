@@ -67,10 +67,11 @@ def worst(f: TradeOff, g: TradeOff) -> TradeOff:
 
 
 def best(f: TradeOff, g: TradeOff) -> TradeOff:
-    """Return what holds if both f and g do, of the same mechanism: max(f, g).
+    """Return max(f, g), the guarantee of a mechanism that satisfies both f and g.
 
-    delta is the conjugate of it, at most min(delta_f, delta_g). Answers are of this curve; write
-    `dominated_by(best(f, g))` for a mechanism that may lose less.
+    The larger of two convex functions is convex, so this is a trade-off function. Its delta is the
+    conjugate, which is at most min(delta_f, delta_g). Answers are those of this curve. For a
+    mechanism that may lose less, write `dominated_by(best(f, g))`.
 
     >>> from neyman.curves import gdp, pure_dp
     >>> f"{best(gdp(1), pure_dp(1)).delta(0):.6f}"

@@ -92,7 +92,11 @@ def subgaussian(f: Curve) -> Subgaussian:
 
 
 def truncated_rho(f: Curve, omega: float, *, bracket: bool = False) -> View:
-    """Return the smallest rho with D_a <= rho a for all a in (1, omega), rounded up.
+    """Return the smallest rho for which f is (rho, omega)-tCDP, rounded up.
+
+        D_a <= rho a  for all orders a in (1, omega)
+
+    D_a is the Rényi divergence of order a.
 
     Args:
         f: a guarantee, or one direction of it.

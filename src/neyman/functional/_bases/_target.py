@@ -181,7 +181,10 @@ def _shared(scaled: Array, dimensions: int, number: int) -> Array:
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Weights(Target):
-    """Your own weights for the first frequencies; the last one applies to all higher ones.
+    """The target with weights q_j that you choose; only their ratios count.
+
+    Give one number for each of the first frequencies j = 0, 1, ... The last number is also the
+    weight of all higher frequencies.
 
     Attributes:
         first: q_0, q_1, ..., exact and positive.

@@ -98,7 +98,10 @@ class Hinge(Loss):
 @final
 @dataclass(frozen=True, slots=True)
 class Logistic(Loss):
-    """log(1 + exp(-y f)) for the sign y = -1 or +1."""
+    """The logistic loss log(1 + exp(-y f)), with y = +1 if the value is positive, and else -1.
+
+    So the classes may be given as -1 and +1, or as 0 and 1.
+    """
 
     kind: ClassVar[str] = "logistic"
 
