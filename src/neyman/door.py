@@ -1,7 +1,8 @@
-"""The release: the only place where data meets noise.
+"""The release: the only module in which data meet noise.
 
-curve -> charge -> compute -> noise -> commit -> reveal, in this order and nowhere else. A refused
-query never touches the data, and nothing is revealed that is not durably charged and stored.
+A release takes these steps, in this order: curve -> charge -> compute -> noise -> commit -> reveal.
+They happen in no other module. A refused query never touches the data. An answer is revealed only
+after it is durably charged and stored.
 """
 
 import json

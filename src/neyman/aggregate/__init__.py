@@ -1,4 +1,4 @@
-"""Exact integers with a typed sensitivity, between the data and the release."""
+"""Aggregates: exact integers of the data, with a typed sensitivity; a release adds the noise."""
 
 from neyman.aggregate._aggregate import (
     Aggregate,

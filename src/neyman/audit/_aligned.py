@@ -1,4 +1,4 @@
-"""White box: the likelihood ratio of what a training shows along the gradients of its canaries."""
+"""White-box audit: the likelihood ratio of the noisy sums along the gradients of the canaries."""
 
 import math
 

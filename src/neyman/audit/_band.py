@@ -41,16 +41,15 @@ Counted = tuple[NDArray[np.intp], NDArray[np.intp]]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CurveBand(Displayed):
-    """What two lists of scores show of a trade-off curve, at all thresholds at once.
+    """Bounds for a trade-off curve from two lists of scores, at all thresholds at once.
 
     Attributes:
-        level: of the upper end, and of the lower end: each of them fails with this probability at
-            most.
+        level: the upper end and the lower end each fail with at most this probability.
         inside: how many scores there are with the record.
         outside: how many scores there are without the record.
         upper: the mechanism's own trade-off curve lies nowhere above it.
-        lower: the errors of this attack lie nowhere below it. That is no bound of what another
-            attack achieves, so it is no guarantee.
+        lower: the errors of this attack lie nowhere below it. Another attack may achieve
+            smaller errors, so this is no guarantee.
     """
 
     level: float

@@ -114,7 +114,7 @@ def _bound(n: int, counts: NDArray[np.intp], local: float) -> TailBound:
 def _moved(
     n: int, first: int, chances: Array, step: tuple[float, float], least: int
 ) -> tuple[int, Array]:
-    """Move the number of points from one place to the next, and drop what is below the least."""
+    """Take the law of the number of points to the next place, and drop numbers below the least."""
     start, end = step
     fewest, masses = _poisson(n, n * (end - start))
     moved = np.convolve(chances, masses)

@@ -130,8 +130,9 @@ def mechanism(
         run: the mechanism, `run(data)`; or `run(data, rng)`: a parameter of this name is given a
             NumPy generator, which makes the audit reproducible. Its outputs are numbers, texts,
             None, arrays, and lists, tuples, sets and dicts of these. An exception is an output, by
-            its type. What has a state, such as a session with a budget or a sparse vector, is made
-            anew within `run`, which asks it whatever an analyst would, and returns all answers.
+            its type. If the mechanism has state, such as a session with a budget or a sparse
+            vector, create it anew within `run`. There, ask all the questions that an analyst would
+            ask, and return all answers.
         D: the first input, such as the data without a record. `run` must not change it.
         D2: the second, a neighbour of `D`, such as the data with the record.
         claim: a guarantee f, for its two-way curve, which holds in both orders; or one direction
@@ -145,7 +146,7 @@ def mechanism(
             of the runs. None draws one, which the verdict names. With `draws`, a seed repeats the
             audit as far as `run` takes its random numbers from `rng` alone.
         neighbors: proposes further couples of neighbours: `neighbors(rng) -> (D, D2)`. With it,
-            30 % of the runs choose the most telling of twelve couples, of which yours is one.
+            30 % of the runs choose the most telling of twelve couples; one of them is yours.
         lattice: the published numbers are claimed to be multiples of it.
         likelihood_ratio: the log-likelihood ratio of an output, of the second input against the
             first, where you know the densities.

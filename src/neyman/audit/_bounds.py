@@ -1,4 +1,4 @@
-"""Lower bounds of what a mechanism loses, from scores."""
+"""Lower bounds on the privacy loss of a mechanism, from scores."""
 
 from dataclasses import replace
 from functools import partial

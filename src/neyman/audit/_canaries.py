@@ -60,16 +60,16 @@ class Canaries:
     """m canaries, a fair coin for each of them, and what they are made of; `canaries` makes them.
 
     Everything follows from the seed: publish `commitment` before the training, and `seed` after it.
-    A maker below makes one kind of canary. Take part with those whose coin shows True; leave the
-    others out, or, under replace_one, leave their records as they were.
+    A maker below makes one kind of canary. Include those whose coin shows True; leave the others
+    out, or, under replace_one, leave their records as they were.
 
     Attributes:
         number: m.
         seed: 32 bytes, secret until the training is over.
 
-    Guarantee: whoever does not know the seed cannot tell the coins from fair and independent ones,
-        nor learn them from the commitment; nobody finds other coins for the same commitment. Both
-        rest on SHA-256 and SHAKE-256.
+    Guarantee: a person who does not know the seed cannot tell the coins from fair and independent
+        ones, and cannot learn them from the commitment. No one can find other coins for the same
+        commitment. Both rest on SHA-256 and SHAKE-256.
     """
 
     number: int
@@ -208,14 +208,14 @@ def canaries(number: int, *, seed: bytes | None = None, commitment: str | None =
     """Return canaries with committed coins.
 
     Before the training publish `.commitment`, so that everybody can see later that the coins were
-    not chosen for what came out. After it publish `.seed`: whoever has both calls
-    `canaries(number, seed=seed, commitment=commitment)`, which refuses a seed that is another one,
-    and computes the audit again.
+    not chosen to suit the result. After it publish `.seed`. Anyone who has both can call
+    `canaries(number, seed=seed, commitment=commitment)`, which refuses any other seed, and compute
+    the audit again.
 
     Args:
         number: m, how many there are. More of them show more, up to `OneRun.most_epsilon`.
         seed: 32 secret random bytes; None takes them from the operating system.
-        commitment: that was published; None checks nothing.
+        commitment: the published commitment; None checks nothing.
 
     Raises:
         InvalidParameter: if the seed can be guessed, or the commitment is to other canaries.

@@ -22,7 +22,7 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def check_level(level: object) -> None:
-    """Refuse what is no level of a test.
+    """Refuse an invalid level of a test.
 
     Raises:
         InvalidParameter: if it is outside (0, 1/2).
@@ -35,7 +35,7 @@ def check_level(level: object) -> None:
 
 
 def check_delta(delta: object) -> None:
-    """Refuse what is no delta.
+    """Refuse an invalid delta.
 
     Raises:
         InvalidParameter: if it is outside [0, 1).

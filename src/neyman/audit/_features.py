@@ -85,7 +85,7 @@ class Category(Feature):
     """How much more often a pilot's runs on the second input fell into a category.
 
     Attributes:
-        name: what is looked at, in words.
+        name: the property that is categorised, in words.
         of: the category of each output.
         odds: log-ratios of the pilot's shares.
         unseen: the score of a category that the pilot has not seen.

@@ -1,4 +1,4 @@
-"""Lower bounds of what a mechanism loses: the largest parameter that counts refute."""
+"""Lower bounds on a mechanism's privacy loss: the largest parameter that counts refute."""
 
 import math
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _MOST_STEPS: Final = 60
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LowerBound(Displayed):
-    """A lower bound of what the mechanism loses, at confidence 1 - level.
+    """A lower bound on the mechanism's privacy loss, at confidence 1 - level.
 
     `float(bound)` is its value.
 
@@ -39,7 +39,7 @@ class LowerBound(Displayed):
         of: "mu" or "epsilon".
         delta: of epsilon; 0 for mu.
         level: the probability that the bound exceeds the truth, at most.
-        rule: that the bound rests on; None where it rests on all thresholds at once.
+        rule: the rule that the bound rests on; None if it rests on all thresholds at once.
         seed: of the split that the rule was learnt from; None where nothing was learnt.
     """
 

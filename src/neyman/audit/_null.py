@@ -47,11 +47,11 @@ def check_claim(claim: Claim) -> None:
 class Null:
     """Every pair of error rates (x, y) with y >= f(x).
 
-    A two-pair guarantee stands for its hull f, which both orders of the datasets keep; a pair, such
-    as `guarantee.remove`, for its own curve.
+    For a guarantee with two pairs, f is its hull, which holds for both orders of the datasets. For
+    a single pair, such as `guarantee.remove`, f is the pair's own curve.
 
-    Where reading f takes long, 4,000 support lines are read once, and the convex line that they
-    form replaces f. It lies nowhere above f, so that the null only grows.
+    If f takes long to evaluate, 4,000 support lines are computed once, and the convex line that
+    they form replaces f. It lies nowhere above f, so the null only grows.
 
     Attributes:
         claim: f.

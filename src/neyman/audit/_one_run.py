@@ -131,17 +131,17 @@ def one_run(
     claim: Claim | None = None,
     seed: int | None = None,
 ) -> OneRun:
-    """Return lower bounds of what a mechanism loses, from one run.
+    """Return lower bounds on the privacy loss of a mechanism, from one run.
 
     The canaries with the highest scores are guessed "in", as many with the lowest "out", and the
     rest are left out: for eight numbers of guesses that are fixed by the number of canaries, each
     at an eighth of the level.
 
     Args:
-        scores: one a canary; high ones speak for its inclusion.
+        scores: one for each canary; a high score speaks for its inclusion.
         included: the `canaries` of the run, whose coins were committed before it; or whether each
-            canary was included, a list of 0 and 1. A list computes the same numbers, and they are
-            no bounds by themselves: a commitment is what excludes coins that were drawn half and
+            canary was included, a list of 0 and 1. A list gives the same numbers, but they are
+            not bounds by themselves: only a commitment excludes coins that were drawn half and
             half, chosen by hand, or read off the scores.
         delta: of epsilon. You may run this again with another delta: bounds at all delta hold
             together.
@@ -241,7 +241,7 @@ def _guesses(
 
 
 def _pure_p(one: Guesses, epsilon: float, delta: float) -> float:
-    """Return the p-value of (epsilon, delta)-DP for r guesses of which v are right, rounded up."""
+    """Return the p-value of (epsilon, delta)-DP for r guesses, v of them right, rounded up."""
     r, v = one.made, one.right
     k = np.arange(r + 1.0)
     factorials = log_gamma(np.arange(1.0, r + 2))

@@ -80,7 +80,7 @@ class Outputs:
         return found
 
     def fractions(self, labels: tuple[str, ...]) -> Array:
-        """Return the numbers of these parts, of which truth values are none."""
+        """Return the numbers of these parts, with NaN for truth values."""
         found = self.numbers(labels)
         for column, label in enumerate(labels):
             found[[token in _TRUTHS for token in self.tokens(label)], column] = np.nan

@@ -32,10 +32,10 @@ _VISIBLE: Final = 1e-6
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict(Displayed):
-    """What two lists of scores say of a claim.
+    """The result of testing a claim with two lists of scores.
 
     Attributes:
-        claim: that was tested.
+        claim: the claim that was tested.
         level: the probability with which a claim that holds is refuted, at most.
         p_value: certified: no law that keeps the claim gives a smaller one with a larger
             probability than itself.
@@ -45,7 +45,7 @@ class Verdict(Displayed):
             eight cases of ten, about, at the best threshold; None where no mechanism is as bad.
         claimed_mu: the mu of the advantage that the claim allows; its own mu if it is Gaussian.
         seed: of the split that the rule was learnt from; None where the rule was given.
-        early: whether bets ended the counts because of what they were: then they give no bound.
+        early: whether bets ended the counts because of their values: then they give no bound.
     """
 
     claim: Claim

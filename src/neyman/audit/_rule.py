@@ -63,7 +63,7 @@ class Rule:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no rule.
+        """Refuse an invalid rule.
 
         Raises:
             InvalidParameter: if a number is outside its range.

@@ -59,7 +59,7 @@ class Budget:
     begun: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
-        """Refuse what is no budget.
+        """Refuse an invalid budget.
 
         Raises:
             InvalidParameter: if there is none, or two, or a number is outside.

@@ -93,8 +93,9 @@ def sampler(
     one seed draw together each take an equal share of the level.
 
     Args:
-        batches: of each logical step, the indices of its records, from 0; with repeats, as they
-            were summed, and with empty batches. What is split for memory is one batch.
+        batches: for each logical step, the indices of its records, from 0; with repeats, as they
+            were summed, and with empty batches. If a batch was split to save memory, give it as
+            one batch.
         rate: the sampling probability that is accounted for, in (0, 1].
         steps: how many steps are accounted for.
         records: how many records there are. The tests take a byte for each record in each step.
@@ -104,7 +105,7 @@ def sampler(
             one, which the result names.
 
     Guarantee: batches that are a Poisson sample are refuted with probability at most `level`.
-        Not refuted is no proof.
+        A sampler that is not refuted is not proved correct.
 
     Error: each p-value is exact but for rounding, 1e-9 of it.
 

@@ -1,4 +1,4 @@
-"""Which test of which feature should refute a claim best: looked for on a share of the runs."""
+"""The search, on a share of the runs, for the feature and test that should refute a claim best."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class Hints:
     classifier: Classifier | None
 
     def __post_init__(self) -> None:
-        """Refuse what is no lattice and no classifier.
+        """Refuse an invalid lattice or classifier.
 
         Raises:
             InvalidParameter: if a hint is not what it should be.

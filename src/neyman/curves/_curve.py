@@ -66,12 +66,12 @@ class Answer:
 
 @plain_calls_of
 class Curve(Displayed, ABC):
-    """A trade-off function f and everything that can be read from it.
+    """A trade-off function f and everything that can be computed from it.
 
     f(alpha) is the smallest type II error of a test with type I error alpha that tells two
     neighbouring datasets apart. Losses (delta, epsilon, Rényi, mu, rho, power) are rounded up,
     errors (beta, Bayes error) down; `bracket=True` gives both sides, as an `Answer`.
-    A float stands for the decimal that it prints as, in arguments, in answers and in brackets.
+    A float means the decimal that it prints as, in arguments, in answers and in brackets.
 
     Source: Dong, Roth and Su (2022), "Gaussian differential privacy", section 2.
     """
@@ -91,7 +91,7 @@ class Curve(Displayed, ABC):
     @property
     @abstractmethod
     def of_class(self) -> bool:
-        """Whether the views bound a class of mechanisms, of which no one pair is the worst."""
+        """Whether the views bound a class of mechanisms that has no single worst pair."""
 
     @abstractmethod
     def swap(self) -> "Curve":
@@ -392,7 +392,7 @@ class Curve(Displayed, ABC):
     # -- internals ----------------------------------------------------------------------------
 
     def dominating(self) -> "Curve":
-        """Return the curve itself; of what is `dominated_by` another, that one."""
+        """Return the curve itself, or its bound if it comes from `dominated_by`."""
         return self
 
     def _ask(

@@ -39,7 +39,8 @@ _PLACES = np.concatenate([[0.0], np.geomspace(1e-12, 0.01, 13), np.linspace(0.02
 def roc_area(f: Curve) -> Answer:
     """Return the area under the ROC of the best attacker, 1 - ∫ f, rounded up.
 
-    1/2 if nothing can be told apart. Two curves that cross may have one area: it orders nothing.
+    1/2 if the attacker can only guess. Two curves that cross may have the same area, so the area
+    does not order curves.
 
     Args:
         f: a guarantee, or one of its directions.
@@ -57,7 +58,8 @@ def roc_area(f: Curve) -> Answer:
 def levy_distance(f: Curve, g: Curve) -> Answer:
     """Return the smallest t with f(x + t) - t <= g(x) <= f(x - t) + t for all x, rounded up.
 
-    0 beyond 1, and nothing is asked beyond 0. It is the geometry of the Berry-Esseen band.
+    Above 1 a curve counts as 0; below 0 there is no condition. The Berry-Esseen band has this
+    geometry.
 
     Args:
         f: a guarantee, or one direction.

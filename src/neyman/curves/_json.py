@@ -126,7 +126,7 @@ def _rational(value: object) -> Fraction:
 
 
 def _normal(pair: Pair) -> Pair:
-    """Return the one normal form of what the fields say."""
+    """Return the one normal form of a pair with these fields."""
     return _NORMAL[pair.kind](pair) if pair.kind in _NORMAL else pair
 
 

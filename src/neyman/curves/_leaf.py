@@ -143,7 +143,7 @@ class Leaf(Pair):
         return Interval(np.clip(lower.lower, 0.0, 1.0), np.clip(high, 0.0, 1.0))
 
     def _delta_at(self, at: Array) -> Interval:
-        """Return delta at doubles that stand for themselves."""
+        """Return delta at doubles, taken as exact."""
         found, odds = self.tails(at), exp(Interval.exactly(np.minimum(at, _LARGEST)))
         total = (found.q_above - odds * found.p_above).larger(0.0) + self.alone()[1]
         p, q = self.jumps()
@@ -416,7 +416,7 @@ def _present(value: Interval, p: Interval, q: Interval) -> Interval:
 
 
 def _chord(cells: _Cells, values: list[Interval]) -> Interval:
-    """Return the mean, under P, of what is linear in e^L between its values at a cell's ends."""
+    """Return the mean, under P, of a function linear in e^L with these values at a cell's ends."""
     low, high = (exp(Interval.exactly(end)) for end in (cells.low, cells.high))
     bottom, top = values
     share = (cells.q - low * cells.p) / (high - low).larger(5e-324)

@@ -29,7 +29,7 @@ class LikelihoodRatioTest:
 
     Attributes:
         pair: (P, Q), known by L = log dQ/dP.
-        size: alpha = E_P[rejection], exactly what was asked.
+        size: alpha = E_P[rejection], exactly the requested size.
         threshold: t, the smallest with P(L > t) <= size.
         coin: probability of rejecting at L = t; 0 where L has a density there.
         power: E_Q[rejection] = 1 - beta.
@@ -115,13 +115,13 @@ def densities(
         log_q: log density on its neighbour.
         low: end of the domain, which must hold both laws but for what `outside` states.
         high: the other end.
-        kinks: outcomes where a density, its derivative or a test to be asked jumps.
-        outside: a bound of the mass that either law has outside the domain, for heavy tails. What
-            the quadrature misses of the masses goes into delta, both ways.
+        kinks: outcomes where a density, its derivative or a test that you evaluate jumps.
+        outside: a bound of the mass that either law has outside the domain, for heavy tails. Mass
+            that the quadrature misses goes into delta, in both directions.
 
     Returns:
-        Estimates only: a quadrature of functions that nobody has proved anything of. It can be
-        read, plotted, compared and tested, not bracketed, charged or composed.
+        Estimates only: a quadrature of functions about which nothing is proved. You can evaluate,
+        plot, compare and test the curve, but not bracket, charge or compose it.
 
     Raises:
         InvalidParameter: if the domain is no interval, or a mass on it is not 1 to 1e-6, less what
@@ -158,7 +158,7 @@ def errors_of_test(
     alpha = Σ p_i phi_i,  beta = 1 - Σ q_i phi_i
 
     Args:
-        p: probabilities on one dataset; a float stands for the decimal it prints as.
+        p: probabilities on one dataset; a float means the decimal it prints as.
         q: probabilities on its neighbour.
         rejection: phi, the probability of rejecting P at each outcome.
 

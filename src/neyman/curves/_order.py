@@ -105,8 +105,8 @@ def least_mu(
     """Return bounds of the smallest mu with delta_f <= slack + (1 - slack) delta_mu everywhere.
 
     Every point of the profile gives a lower bound; a candidate just above the largest is proved.
-    Beyond the epsilon at which delta_f reaches `slack` nothing is asked, and a curve that is not
-    symmetric is asked for both of its directions.
+    There is no condition beyond the epsilon at which delta_f reaches `slack`. If a curve is not
+    symmetric, both of its directions count.
 
     Args:
         curve: f.

@@ -57,9 +57,9 @@ class Pair(Curve):
         kind: the name in records.
         proved: whether the brackets are proved, if those of the pairs that it is made of are.
         mirrored: whether L has the law under Q that -L has under P.
-        envelope: whether it stands for a class of mechanisms, of which no one pair is the worst.
-        slow: whether one view takes so long that only few are asked for.
-        keys: what records call the fields that have another name there.
+        envelope: whether it represents a class of mechanisms that has no single worst pair.
+        slow: whether one view takes so long that only few should be computed.
+        keys: the names that records use for fields, where they differ.
         relation: the neighbouring relation that the kind is proved for, whatever it is made of.
     """
 
@@ -74,7 +74,7 @@ class Pair(Curve):
     relation: str | None = None
 
     def __init_subclass__(cls) -> None:
-        """Register a kind by its being defined, so that records of it can be read.
+        """Register a kind when its class is defined, so that records of it can be read.
 
         Raises:
             InvalidParameter: if another class has the name, or if one outside of the library has

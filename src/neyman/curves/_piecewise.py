@@ -42,7 +42,7 @@ def piecewise(alpha: Sequence[Real], beta: Sequence[Real]) -> TradeOff:
 def piecewise_hull(alpha: Sequence[Real], beta: Sequence[Real]) -> TradeOff:
     """Return the largest trade-off function below a broken line: never more privacy than the line.
 
-    What exceeds 1 - alpha is cut, and what is not convex is bridged from below.
+    Parts above 1 - alpha are cut, and parts that are not convex are bridged from below.
 
     Args:
         alpha: type I errors, increasing from 0 to 1.
@@ -102,7 +102,7 @@ def of_profile(
 
     Args:
         delta: the profile.
-        epsilons: where it is asked, in [0, 700].
+        epsilons: where it is evaluated, in [0, 700].
         relative_error: by how much more than delta(epsilon) the true profile may be, relatively.
 
     Guarantee: as good as the function: nothing but its values, and the error stated, are used.
@@ -135,7 +135,7 @@ def of_curve(beta: Callable[[float], Real], *, alphas: Sequence[Real], error: Re
 
     Args:
         beta: the trade-off function: convex and not increasing.
-        alphas: where it is asked, increasing from 0 to 1.
+        alphas: where it is evaluated, increasing from 0 to 1.
         error: by how much the true value may be above or below, absolutely.
 
     Guarantee: as good as the function: its convexity, its values and the error stated are used.

@@ -86,7 +86,7 @@ class TradeOff(Curve):
 
     @override
     def dominating(self) -> "TradeOff":
-        """Return the guarantee itself; of what is `dominated_by` another, that one.
+        """Return the guarantee itself, or its bound if it comes from `dominated_by`.
 
         >>> from neyman.curves import dominated_by, gdp
         >>> dominated_by(gdp(1)).dominating(), gdp(2).dominating()
@@ -230,12 +230,12 @@ class TradeOff(Curve):
         return TradeOff(both, both.swap())
 
     def implies(self, other: "TradeOff") -> bool:
-        """Return whether f >= g everywhere is proved, so that whoever has f has g.
+        """Return whether f >= g everywhere is proved, so that every mechanism with f has g too.
 
         Sampled guarantees are compared direction by direction: a base that implies the other's,
         sampled no more often.
 
-        Guarantee: True is a proof, for each of the two directions, so that f may stand for g in
+        Guarantee: True is a proof, for each of the two directions, so that f may replace g in
             any composition. False means that f < g somewhere, or that the two touch in a way that
             the proof by refinement cannot settle.
 
@@ -290,7 +290,7 @@ class TradeOff(Curve):
 
     @property
     def of_class(self) -> bool:
-        """Whether the views bound a class of mechanisms, of which no one pair is the worst."""
+        """Whether the views bound a class of mechanisms that has no single worst pair."""
         return self.remove.of_class or self.add.of_class
 
     @property

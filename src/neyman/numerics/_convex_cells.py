@@ -109,7 +109,7 @@ class Cells:
         return _ROUNDING * np.maximum(self.top, self.top - self.top_fall * self.width)
 
     def below(self) -> tuple[Array, Array, Array]:
-        """Return what is below: at the split by the first line, by the second, at the end."""
+        """Return the lower lines: the first at the split, the second at the split and the end."""
         rest = self.width - self.split
         return self.start - self.fall * self.split, self.end + self.rise * rest, self.end
 

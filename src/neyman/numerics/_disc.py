@@ -1,9 +1,9 @@
 """Disc arithmetic over arrays: complex numbers, each known within an error.
 
 A `Disc` holds a value and a bound of its error for each number of an array, complex or real, and
-every operation adds what it may lose itself: no formula over discs counts its own rounding. What is
-stated of each operation is proved, or assumed of the library, in docs/theory/rounding.md;
-tests/numerics/test_disc.py holds all of them against ball arithmetic.
+every operation adds its own rounding error: no formula over discs counts its own rounding.
+docs/theory/rounding.md proves the bound of each operation, or states it as an assumption about the
+library. tests/numerics/test_disc.py checks all of them against ball arithmetic.
 """
 
 import math
@@ -50,8 +50,8 @@ _BLOCK = 32
 class Disc:
     """A number, or each number of an array: its distance from `value` is at most `error`.
 
-    Arithmetic takes other discs, and doubles, real or complex, that stand for themselves. Nothing
-    is known where the error is infinite or nan. What is real is held, and computed, as real.
+    Arithmetic takes other discs, and doubles, real or complex, as exact. Nothing is known where the
+    error is infinite or nan. Real numbers are stored, and computed with, as real.
 
     Unpacks as the pair of both.
 
@@ -76,7 +76,7 @@ class Disc:
 
     @classmethod
     def exactly(cls, value: Numbers | complex) -> Self:
-        """Return doubles that stand for themselves."""
+        """Return doubles, taken as exact."""
         return cls(_held(value), _ZERO)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Exact rationals for parameters, the doubles that stand for them, and their text."""
+"""Exact rationals for parameters, the doubles that represent them, and their text."""
 
 import math
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ _SMALLEST, _LARGEST = Fraction(2) ** -1000, Fraction(2) ** 1000
 
 
 def exact(value: object, name: str) -> Fraction:
-    """Return the rational that `value` stands for; a float stands for the decimal it prints as.
+    """Return the rational that `value` means; a float means the decimal that it prints as.
 
     So 0.1 is 1/10, and ten charges of 0.1 add up to exactly 1.
 
@@ -110,7 +110,7 @@ def _decimal(written: str) -> Fraction | None:
 
 
 def exact_size(value: object, name: str) -> Fraction:
-    """Return the rational that `value` stands for, of at least 0.
+    """Return the rational that `value` means, at least 0.
 
     Raises:
         InvalidParameter: as `exact`, or if it is negative.
@@ -122,7 +122,7 @@ def exact_size(value: object, name: str) -> Fraction:
 
 
 def exact_positive(value: object, name: str) -> Fraction:
-    """Return the rational that `value` stands for, above 0.
+    """Return the rational that `value` means, above 0.
 
     Raises:
         InvalidParameter: as `exact`, or if it is not positive.
@@ -134,10 +134,10 @@ def exact_positive(value: object, name: str) -> Fraction:
 
 
 def shares(weights: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], Fraction] | None:
-    """Return weights of sum 1 to 1e-12, rounded down to a sum of at most 1, and what is missing.
+    """Return weights of sum 1 to 1e-12, rounded down to a sum of at most 1, and the missing weight.
 
-    Each is lowered by the excess, so that whoever gives what is missing to the worst case loses at
-    least as much as with any weights of sum 1 that lie between. None where the sum is not 1.
+    Each is lowered by the excess. If you give the missing weight to the worst case, you lose at
+    least as much as with any weights of sum 1 that lie between. None if the sum is not 1.
 
     >>> shares([Fraction(1, 2), Fraction(1, 2)]), shares([Fraction(1, 2)])
     (((Fraction(1, 2), Fraction(1, 2)), Fraction(0, 1)), None)
@@ -162,7 +162,7 @@ def _too_long(name: str, most_bits: int = MOST_BITS) -> InvalidParameter:
 
 
 def ordinary(value: Fraction, name: str, most_bits: int = MOST_BITS) -> Fraction:
-    """Return a positive parameter that a double can stand for.
+    """Return a positive parameter that a double can represent.
 
     Raises:
         InvalidParameter: if `value` is outside [2^-1000, 2^1000], or takes more bits.

@@ -41,9 +41,9 @@ quiet = np.errstate(all="ignore")
 class Interval:
     """Lower and upper bounds of one number, or of each number of an array.
 
-    Arithmetic takes other intervals, fractions, and doubles that stand for themselves: a literal
-    must be a double, such as 2 or 0.5, for 0.1 is none. What a user writes enters by `decimal`, an
-    exact parameter by `of`. A comparison is true where it is proved.
+    Arithmetic takes other intervals, fractions, and doubles, which are exact: a literal must be a
+    double, such as 2 or 0.5; 0.1 is not exact. Convert a user's number with `decimal`, and an exact
+    parameter with `of`. A comparison is true where it is proved.
 
     Unpacks as the pair of its ends.
 
@@ -68,7 +68,7 @@ class Interval:
 
     @classmethod
     def exactly(cls, value: Array | float) -> Self:
-        """Return doubles that stand for themselves."""
+        """Return doubles, taken as exact."""
         point = np.asarray(value, dtype=np.float64)
         return cls(point, point)
 
@@ -318,7 +318,7 @@ class Interval:
     def through(self, view: "Callable[[Array], Interval]", *, falling: bool) -> "Interval":
         """Return all values here of a monotone function that is known by brackets at doubles.
 
-        Both ends are asked for at once, for they lie close together as a rule.
+        Both ends are evaluated at once, because they usually lie close together.
         """
         first, second = (self.upper, self.lower) if falling else (self.lower, self.upper)
         if np.array_equal(first, second):
@@ -346,7 +346,7 @@ Operand: TypeAlias = Interval | Fraction | Array | float
 
 
 def interval(value: Operand) -> Interval:
-    """Return an operand as an interval: a double stands for itself."""
+    """Return an operand as an interval; a double is taken as exact."""
     if isinstance(value, Interval):
         return value
     if isinstance(value, np.ndarray) or _is_double(value):

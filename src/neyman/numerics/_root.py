@@ -83,8 +83,8 @@ def proved_roots(
 ) -> Interval:
     """Bracket, for each of several functions, the place where it is its target.
 
-    As `proved_root`; `bounds` is given places and which of the functions is asked at each,
-    `middle` a place for each of them.
+    As `proved_root`, but `bounds` takes places and the index of the function to evaluate at each,
+    and `middle` takes one place for each function.
     """
     t, slope = _secants(middle, target, start, slope)
     found = bounds(t, np.arange(t.size))

@@ -116,7 +116,7 @@ def convolved(
         powers: the transforms, and how often each is taken.
         window: first k and one past the last, at most `length` of them.
         length: of the transforms.
-        aliasing: upper bound of what falls upon the window from outside.
+        aliasing: upper bound of the mass that falls upon the window from outside.
     """
     passes, half = length.bit_length(), length // 2 + 1
     log_bound = np.zeros(half)

@@ -14,7 +14,7 @@ def least(
 ) -> Array:
     """Return the least score found on a grid that narrows around the best point, per question.
 
-    For scores of which every value is a bound: what is missed costs tightness, never validity.
+    Every value of the score must be a bound: a missed minimum costs tightness, never validity.
 
     Args:
         score: takes points of shape (questions, points, dimensions) and the questions' own data by

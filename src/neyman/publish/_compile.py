@@ -36,7 +36,7 @@ __all__ = ["plan", "private_files", "queries_of"]
 
 
 def _divided_by_shares(asked: Sequence[QueryOnTable], budget: Budget) -> tuple[QueryOnTable, ...]:
-    """Give each query with a share its part of what the others leave of the total budget.
+    """Give each query with a share its part of the total budget that the others leave.
 
     The parts do not depend on what was spent before, so running the same spec again is free.
 

@@ -82,7 +82,7 @@ class Charge:
         return divided([(step.aggregate, step.mechanism, step.companion) for step in self.steps])
 
     def release(self, ledger: Ledger) -> tuple[Release, ...]:
-        """Charge, draw and store what is not stored yet; return the answer of each step."""
+        """Charge, draw and store the answers not stored yet; return the answer of each step."""
         return released(self.parts, ledger, entry=self.entry, batched=self.batched)
 
     def already_answered(self, ledger: Ledger) -> bool:

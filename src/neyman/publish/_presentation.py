@@ -236,7 +236,7 @@ class Presentation:
 
     @property
     def words(self) -> frozenset[str]:
-        """What columns and numbers are called by whoever wrote it: no language changes that."""
+        """The author's names for columns and numbers: no language changes them."""
         of_answers = (one.label for one in self.answers.values() if one.label is not None)
         return frozenset((*self.labels.values(), *of_answers))
 

@@ -1,4 +1,4 @@
-"""The spec: which statistics of which table to release, with which budget."""
+"""The spec: the table, the statistics to release, and the budget."""
 
 from collections import Counter
 from collections.abc import Iterator

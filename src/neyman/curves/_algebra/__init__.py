@@ -1,1 +1,1 @@
-"""What is made of guarantees: compositions, groups, samples, the worst and the best."""
+"""Guarantees built from others: compositions, groups, samples, the worst and the best."""

@@ -1,4 +1,4 @@
-"""Groups: what is known about many records, or about one record replaced, at once."""
+"""Groups: guarantees for many records at once, or for one record replaced."""
 
 import operator
 import reprlib
@@ -111,17 +111,18 @@ def chain(first: TradeOff, *others: TradeOff) -> TradeOff:
 def poisson_replace(f: TradeOff, sampling_probability: Real) -> TradeOff:
     """Return f on a Poisson sample, for one record replaced by another.
 
-    (1 - q) N(0) + q N(-mu) against (1 - q) N(0) + q N(mu), f = G_mu for one record added. With
-    the record and with its replacement lie on opposite sides of without, at their worst, and then
-    one half-line is the best test of both. What is not Gaussian is bounded by C_q(f ∘ (1 - f)):
-    given that the record is in the sample, it is removed and the other one is added.
+    If f = G_mu for one record added, the pair is (1 - q) N(0) + q N(-mu) against
+    (1 - q) N(0) + q N(mu). In the worst case the record and its replacement move the answer to
+    opposite sides of the answer without either, and one half-line is the best test of both. If f is
+    not Gaussian, the bound is C_q(f ∘ (1 - f)): given that the record is in the sample, it is
+    removed and the other one is added.
 
     Args:
         f: the guarantee on the sample for one record added or removed.
         sampling_probability: q in [0, 1], of each record by itself.
 
-    Guarantee: for neighbours that differ by one record replaced, replace_one. Of what is not
-        Gaussian a bound: `answer.of` is "class", and the other end is 0.
+    Guarantee: for neighbours that differ by one record replaced, replace_one. If f is not
+        Gaussian, the result is a bound: `answer.of` is "class", and the other end is 0.
 
     Raises:
         InvalidParameter: if q is outside.
@@ -172,8 +173,8 @@ def gaussian_mixture(
 
     Args:
         changes: weights w_j by change c_j >= 0; the weights sum to 1, as floats to within 1e-12.
-            What is missing is given to the largest change. Of more than 96 changes those with
-            weights below 1e-25 count as the next larger one's.
+            The largest change gets the missing weight. If there are more than 96 changes, the
+            weights below 1e-25 count as the next larger change's.
         noise_multiplier: sigma, positive.
         neighbors: the neighbouring relation that this is proved for; None if any.
 
@@ -367,7 +368,7 @@ def _replaced(pair: Pair, q: Fraction) -> Pair:
 
 
 def _noise(pair: Pair) -> str:
-    """Return the kind of what is sampled, or of the pair itself."""
+    """Return the kind of the pair that is sampled, or of the pair itself."""
     inner = sampling_of(pair)
     return pair.kind if inner is None else inner.base.kind
 

@@ -5,8 +5,8 @@ At a whole order a, with Q0 = N(mu, 1), P = N(0, 1) and Q = (1 - q) P + q Q0,
     K(a) = log E_P[(dQ/dP)^a] = log Σ_k C(a, k) (1 - q)^(a-k) q^k e^(mu^2 k (k - 1) / 2),
 
 a sum of positive terms. K is convex: between whole orders it lies below the chord, and above the
-chords on either side, extended. Everywhere K(a) >= a log q + mu^2 a (a - 1) / 2, what is left with
-q dQ0/dP for dQ/dP, and D_a <= a mu^2 / 2, that without sampling.
+chords on either side, extended. Everywhere K(a) >= a log q + mu^2 a (a - 1) / 2, its value with
+q dQ0/dP in place of dQ/dP, and D_a <= a mu^2 / 2, the divergence without sampling.
 
 Source: Mironov, Talwar and Zhang (2019), "Rényi differential privacy of the sampled Gaussian
 mechanism", for the sum, and theorem 5 for the other direction, which loses no more.

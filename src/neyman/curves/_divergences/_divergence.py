@@ -22,7 +22,7 @@ def renyi_divergence(
     supremum of log p/q at infinity: +inf, as from order 1 on, where P has mass and Q has none.
 
     Args:
-        p: probabilities that add up to exactly 1; a float stands for the decimal it prints as.
+        p: probabilities that add up to exactly 1; a float means the decimal it prints as.
         q: the law that is divided by.
         order: at least 0, any shape.
         bracket: return an `Answer` with `.lower` and `.upper`.

@@ -1,4 +1,4 @@
-"""Rényi divergences of what is made of several pairs, from those of the pairs.
+"""Rényi divergences of a mixture, or the worst, of several pairs, from those of the pairs.
 
 A mixture whose index is seen has e^K = Σ w_i e^(K_i). The worst of several has delta = max delta_i,
 and e^K - 1 is an integral of delta, at all epsilon and of both directions, with a density of one

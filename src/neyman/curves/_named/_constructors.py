@@ -41,7 +41,7 @@ def gdp(mu: Real | None = None, *, squared: Real | None = None) -> TradeOff:
     G_mu(alpha) = Phi(Phi^-1(1 - alpha) - mu)
 
     Args:
-        mu: 0, or in [2^-500, 2^500]; a float stands for the decimal it prints as.
+        mu: 0, or in [2^-500, 2^500]; a float means the decimal it prints as.
         squared: mu^2 instead; 0, or in [2^-1000, 2^1000].
 
     Raises:

@@ -75,7 +75,7 @@ def discrete(p: Sequence[Real], q: Sequence[Real]) -> TradeOff:
     """Return the curve of two laws on the same outcomes, in both directions.
 
     Args:
-        p: probabilities of the outcomes on one dataset; a float stands for the decimal it prints
+        p: probabilities of the outcomes on one dataset; a float means the decimal it prints
             as, and they add up to exactly 1.
         q: probabilities on its neighbour.
 
@@ -103,7 +103,7 @@ def staircase(
         epsilon: the loss at a step; in [2^-500, 700].
         period: how long a step is; a whole number.
         width: how many numbers, from 0 on, are the likeliest; from 1 to `period`.
-        sensitivity: from 1 to `period`, which None stands for.
+        sensitivity: from 1 to `period`; None means `period`.
 
     Raises:
         InvalidParameter: if one is outside.

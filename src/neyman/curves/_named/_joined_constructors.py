@@ -55,7 +55,7 @@ def compose(*guarantees: TradeOff) -> TradeOff:
 
 
 def worst(f: TradeOff, g: TradeOff) -> TradeOff:
-    """Return what is left if either f or g holds and nobody knows which.
+    """Return the guarantee if either f or g holds and it is unknown which.
 
     delta = max(delta_f, delta_g); f is the convex hull of the smaller of the two.
 
@@ -81,24 +81,24 @@ def best(f: TradeOff, g: TradeOff) -> TradeOff:
 
 
 def dominated_by(bound: TradeOff, *, attained: TradeOff | None = None) -> TradeOff:
-    """Return the guarantee of a mechanism of which you know a bound, and not its worst data.
+    """Return the guarantee of a mechanism if you know a bound, but not the worst data.
 
         bound <= f <= attained,  as trade-off functions
 
-    Every answer says that it is of a class (`answer.of`). Its safe end is that of the bound, which
-    is what calibration uses and what a ledger charges. Its other end is that of what is attained.
+    Every answer says that it is of a class (`answer.of`). Its safe end is that of the bound:
+    calibration uses it, and a ledger charges it. Its other end is that of the attained guarantee.
     Composition, sampling, groups and mixtures act on both.
 
-    A curve by itself, such as gdp(1) or of_curve(...), is exact: it stands for two laws that have
-    this curve. Write dominated_by where the mechanism that you mean may lose less.
+    A curve by itself, such as gdp(1) or of_curve(...), is exact: it represents two laws that have
+    this curve. Write dominated_by if the mechanism that you mean may lose less.
 
     Args:
         bound: what the mechanism loses at most; the proof is yours.
-        attained: what some data lose at least, as by the best attack that is known; None if
-            nothing is known.
+        attained: a guarantee whose loss some data reach or exceed, for instance by the best known
+            attack; None if nothing is known.
 
     Raises:
-        InvalidParameter: if what is attained loses more than the bound.
+        InvalidParameter: if the attained guarantee loses more than the bound.
         RelationMismatch: if the two are proved for different neighbouring relations.
 
     >>> from neyman.curves import gdp
@@ -123,7 +123,7 @@ def dominated_by(bound: TradeOff, *, attained: TradeOff | None = None) -> TradeO
 
 
 def symmetric_hull(f: TradeOff) -> TradeOff:
-    """Return the convex hull of min(f, f^-1): f is proved one way, and nobody knows which.
+    """Return the convex hull of min(f, f^-1): f is proved in one direction, and it may be either.
 
     Not to be confused with `f.symmetrize()`, the larger of the two.
 
@@ -145,9 +145,9 @@ def mixture(weights: Sequence[Real], curves: Sequence[TradeOff]) -> TradeOff:
     where all f_i have one slope. Unseen it loses no more.
 
     Args:
-        weights: positive, with the sum 1, as floats to within 1e-12. What is missing is given to
-            the smallest Gaussian that loses no less than any of the curves, or else to the worst of
-            all.
+        weights: positive, with the sum 1, as floats to within 1e-12. The missing weight goes
+            to the smallest Gaussian that loses no less than any of the curves, or else to the worst
+            of all.
         curves: one for each.
 
     Raises:
@@ -172,7 +172,7 @@ def mixture(weights: Sequence[Real], curves: Sequence[TradeOff]) -> TradeOff:
 
 
 def _mixed(kept: tuple[Fraction, ...], parts: tuple[Pair, ...], missing: Fraction) -> Pair:
-    """Return the mixture, with what is missing of the weights at the worst of the parts."""
+    """Return the mixture, with the missing weight at the worst of the parts."""
     more = ((missing, _worst(parts)),) if missing else ()
     listed = [(share, part) for share, part in (*zip(kept, parts, strict=True), *more) if share]
     return mixed(*(tuple(column) for column in zip(*listed, strict=True)))

@@ -27,10 +27,10 @@ def bounded_range(eta: Real, *, times: int = 1) -> TradeOff:
     charged zcdp(eta^2 / 8), not the curve.
 
     Args:
-        eta: 0, or in [2^-500, 700]; a float stands for the decimal it prints as.
+        eta: 0, or in [2^-500, 700]; a float means the decimal it prints as.
         times: how many releases, each chosen after seeing the last; at least 1.
 
-    Guarantee: an upper bound of what any such releases lose; `bracket=True` encloses the bound.
+    Guarantee: an upper bound on the loss of any such releases; `bracket=True` encloses the bound.
 
     Raises:
         InvalidParameter: if a parameter is outside.

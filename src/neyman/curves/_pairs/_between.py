@@ -1,7 +1,7 @@
-"""A pair of which a bound is known, and something that it loses at least.
+"""A pair that is known only by an upper bound and a lower bound of its loss.
 
-Of some mechanisms no worst pair of laws is known. What is proved is that a known pair dominates
-them, and perhaps that another one is attained:
+Some mechanisms have no known worst pair of laws. The proof says that a known pair dominates them,
+and perhaps that they attain another one:
 
     bound <= f <= attained        as trade-off functions, in this direction.
 
@@ -38,7 +38,7 @@ def between(bound: Pair, attained: Pair) -> Pair:
 
 
 def ends_of(pair: Pair) -> tuple[Pair, Pair]:
-    """Return the bound and what is attained; twice the pair itself where it is known."""
+    """Return the bound and the attained pair; if the pair itself is known, return it twice."""
     # Comparing kinds is faster than isinstance.
     if pair.kind == BetweenPair.kind and isinstance(pair, BetweenPair):
         return pair.bound, pair.attained
@@ -85,7 +85,7 @@ def _ends(values: Sequence[object], which: int) -> tuple[object, ...]:
 
 
 def enclosed(bound: Interval, attained: Interval, *, loss: bool) -> Interval:
-    """Keep the safe end of the bound, and the other one of what is attained."""
+    """Keep the safe end of the bound, and the other end of the attained bracket."""
     if loss:
         return Interval(np.minimum(attained.lower, bound.upper), bound.upper)
     return Interval(bound.lower, np.maximum(attained.upper, bound.lower))

@@ -26,7 +26,7 @@ class BoundedPair(Pair):
     """A symmetric pair with |L| <= bound, attained; its atoms are at both ends or at none.
 
     A leaf gives the law of its loss, and its profile between the ends, over intervals. Arguments
-    and the bound stand for their decimals: it is known on which side of an end a double lies.
+    and the bound mean their decimals, so it is known on which side of an end a double lies.
     """
 
     __slots__ = ()

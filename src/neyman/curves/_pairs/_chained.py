@@ -1,4 +1,4 @@
-"""A chain of datasets: what is known about its ends from what is known about its links."""
+"""A chain of datasets: the guarantee between its ends, from the guarantees of its links."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -207,7 +207,7 @@ class ChainedPair(Pair):
         *,
         inverse: bool,
     ) -> Interval:
-        """Return what is proved where the lines of finer and finer tables touch."""
+        """Return the bounds proved where the lines of finer and finer tables touch."""
         lower, upper = (np.full(goal.shape, end) for end in known)
         points, open_ = {pair: points_of(pair) for pair, _ in self.links}, np.arange(goal.size)
         for _ in range(_ROUNDS):

@@ -61,8 +61,8 @@ class Cells:
 class DensityPair(Pair):
     """P and Q with densities p and q on [low, high]; L = log q - log p.
 
-    What is missing of their masses there counts as seen by every attacker: as mass of Q that P
-    lacks, and of P that Q lacks.
+    Every attacker is taken to see the mass that is missing there: it counts as mass of Q that P
+    lacks, and as mass of P that Q lacks.
 
     Cells of Gauss-Legendre nodes; a cell that a threshold crosses is cut at the crossing, so that
     tails are as smooth as the densities. Sums are of positive terms: small tails keep their digits.

@@ -190,7 +190,7 @@ class DiscretePair(LatticePair):
     kind: ClassVar[str] = "discrete"
 
     def __post_init__(self) -> None:
-        """Refuse what is no pair of laws."""
+        """Refuse fields that are not a pair of laws."""
         if len(self.p) != len(self.q) or not 0 < len(self.p) <= _MOST_ATOMS:
             raise InvalidParameter(
                 f"p has {len(self.p)} outcomes and q has {len(self.q)}; write as many "

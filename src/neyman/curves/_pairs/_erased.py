@@ -55,12 +55,12 @@ def erased(core: Pair, failures: Iterable[tuple[Fraction, int]], already: Failur
     Beside a certain failure nothing else counts: f ⊗ f_{0,1} is f_{0,1}.
 
     Args:
-        core: what is erased; not itself erased.
+        core: the pair to erase; not itself erased.
         failures: probabilities with their counts.
         already: more of them, sorted and counted.
 
     Raises:
-        InvalidParameter: for what is no probability, or what doubles cannot work with.
+        InvalidParameter: if a failure is no probability, or doubles cannot work with it.
     """
     counts: Counter[Fraction] = Counter()
     for delta, times in failures:
@@ -177,7 +177,7 @@ class ErasedPair(Pair):
 
     @property
     def decimals(self) -> tuple[float, float]:
-        """The doubles that stand for d, twice the same or on either side of it."""
+        """The doubles that represent d: the same one twice, or one on either side of it."""
         if self._single is not None:
             return standing(self._single)
         lower, upper = self.mass

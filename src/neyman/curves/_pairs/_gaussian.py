@@ -59,7 +59,7 @@ class GaussianPair(Pair):
     mirrored: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse what no double can stand for."""
+        """Refuse a parameter that no double can represent."""
         ordinary(self.mu_squared, "the square of mu", MOST_SUM_BITS)
 
     @property

@@ -100,7 +100,7 @@ def _gathered(side: Iterable[tuple[Fraction, Fraction]], name: str) -> dict[Frac
 
 
 def _common(means: Iterable[Fraction]) -> Fraction:
-    """Return the largest number of which all are whole multiples."""
+    """Return the largest number such that each mean is a whole multiple of it."""
     found = list(means)
     scale = math.lcm(*(mean.denominator for mean in found))
     return Fraction(math.gcd(*(int(mean * scale) for mean in found)), scale)
@@ -134,7 +134,7 @@ class GaussianMixturePair(Pair):
     proved: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse what no double can stand for."""
+        """Refuse parameters that no double can represent."""
         if max(len(self.p), len(self.q)) > _MOST_MEANS:
             raise InvalidParameter(
                 f"a mixture must have at most {_MOST_MEANS} different means; got "

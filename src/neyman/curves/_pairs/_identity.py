@@ -18,7 +18,7 @@ __all__ = ["IdentityPair"]
 @final
 @dataclass(frozen=True, slots=True)
 class IdentityPair(BoundedPair):
-    """Id(alpha) = 1 - alpha: the datasets cannot be told apart; L = 0."""
+    """Id(alpha) = 1 - alpha: no test distinguishes the datasets; L = 0."""
 
     kind: ClassVar[str] = "identity"
 

@@ -54,7 +54,7 @@ def sampled(base: Pair, probability: Fraction) -> Pair:
 
 
 def sampling_of(pair: Pair) -> "SampledPair | None":
-    """Return a sampled pair itself, or the one of which it is the other direction; else None."""
+    """Return a sampled pair itself, or the one whose other direction it is; else None."""
     if isinstance(pair, SampledSwapPair):
         return pair.forward
     return pair if isinstance(pair, SampledPair) else None
@@ -83,7 +83,7 @@ class _PoissonSampled(Pair):
     relation = "add_remove"
 
     def __post_init__(self) -> None:
-        """Refuse what is no probability strictly between 0 and 1."""
+        """Refuse a probability that is not strictly between 0 and 1."""
         ordinary(self.probability, "sampling_probability")
         if self.probability >= 1 or self.base.kind == self.kind:
             raise InvalidParameter(

@@ -47,7 +47,7 @@ class StaircasePair(LatticePair):
     mirrored: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse what is no staircase."""
+        """Refuse fields that are not a staircase."""
         check_epsilon(self.epsilon0)
         whole = all(type(x) is int for x in (self.period, self.width, self.sensitivity))
         if not whole or not (

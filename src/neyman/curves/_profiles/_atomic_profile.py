@@ -37,7 +37,7 @@ _MOST_CELLS = 2**18
 class AtomicProfile:
     """What an ordered pair of laws with atoms gives away, by the table of its tails.
 
-    A float stands for the decimal that it prints as.
+    A float means the decimal that it prints as.
     """
 
     table: TailTable

@@ -46,7 +46,7 @@ def profile_of_powers(tpr: Powers, swapped: Powers, epsilon: Array) -> Interval:
 
     Args:
         tpr: brackets of the power at sizes in [0, 1], any shape.
-        swapped: the same for the other direction; negative epsilon are asked of it,
+        swapped: the same for the other direction, used for negative epsilon:
             delta(-x) = 1 - e^-x + e^-x delta_swapped(x).
         epsilon: any shape.
 

@@ -2,9 +2,9 @@
 
     tpr(a) <= delta(t) + e^t a      for every size a and loss t, equal where the line touches
 
-So any loss bounds what is conjugate to a profile from one side, and any size from the other. Near
-the place where the line touches, both are off by the square of the distance only: two proved values
-there are a close bracket. The places come from a table of the profile, of which nothing is proved.
+So any loss bounds the conjugate of a profile from one side, and any size bounds it from the other.
+Near the place where the line touches, both are off by the square of the distance only: two proved
+values there are a close bracket. The places come from a table of the profile that is not proved.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,1 +1,1 @@
-"""How curves are read: solvers, and the one place that chooses among them."""
+"""Solvers, which evaluate curves, and the one module that chooses among them."""

@@ -63,7 +63,7 @@ def read_both(remove: Pair, add: Pair, view: View, at: Array) -> Interval:
 
 
 def _ends_of_both(remove: Pair, add: Pair) -> tuple[tuple[Pair, Pair], tuple[Pair, Pair]]:
-    """Return the bounds of both directions, and what is attained in both."""
+    """Return the bounds of both directions, and the attained pairs of both."""
     (first, second), (third, fourth) = ends_of(remove), ends_of(add)
     return (first, third), (second, fourth)
 
@@ -114,8 +114,8 @@ def _stated(remove: Pair, add: Pair, view: View, at: Array) -> Interval:
 def _at_once(remove: Pair, add: Pair, view: View, at: Array) -> Interval | None:
     """Bracket the larger loss of two directions that share the nodes of their cumulant.
 
-    None where they do not, where another solver is asked for, and where the shared lines tell
-    little: then each direction is to be asked.
+    None if they do not share them, if another solver is in use, or if the shared lines give only
+    wide bounds. Then evaluate each direction by itself.
     """
     if view in (BETA, TPR) or remove == add or add != remove.swap() or not at.size:
         return None
@@ -197,7 +197,7 @@ def _hull(remove: Pair, add: Pair, view: View, alpha: Array) -> Interval:
 
 
 def _by_conjugate(remove: Pair, add: Pair, view: View, alpha: Array) -> Interval:
-    """Bracket the same by the larger of the two profiles, of which it is the conjugate."""
+    """Bracket the same as the conjugate of the larger of the two profiles."""
     below = np.maximum(read(remove, TPR, alpha).lower, read(add, TPR, alpha).lower)
     power = powers_of_profile(lambda epsilon: delta_of_both(remove, add, epsilon), alpha)
     below = np.maximum(below, power.lower)

@@ -64,7 +64,7 @@ class ContourProfile:
 
         Args:
             epsilon: any.
-            enough: right of 0 nothing is told from below where delta is proved to be at most e to
+            enough: right of 0 there is no lower bound where delta is proved to be at most e to
                 this.
         """
         lower, upper = np.full(epsilon.shape, -np.inf), np.zeros(epsilon.shape)
@@ -142,7 +142,7 @@ class ContourProfile:
         """Return the tests of sizes in (0, 1), one dimension.
 
         The line that gives t for P(L > t) gives the errors under Q as well: right of 1 the power,
-        left of it what is missed.
+        left of it the type II error.
         """
         t = Interval(np.full(alpha.shape, -np.inf), np.full(alpha.shape, np.inf))
         beta = Interval(np.zeros(alpha.shape), 1 - alpha)

@@ -110,7 +110,7 @@ def _profiles(pairs: Sequence[Pair], step: Fraction | None) -> Iterator[Sequence
 
 
 def _while_closer(levels: Iterator[Interval]) -> Iterator[Interval]:
-    """Yield brackets until finer grids, each of which takes four times as long, are in vain."""
+    """Yield brackets until finer grids no longer help; each grid takes four times as long."""
     vain, last = 0, None
     for found in levels:
         yield found

@@ -1,14 +1,14 @@
-"""Which solver answers: the one place that decides.
+"""The choice of a solver: the one place that decides.
 
-A pair with formulas of its own answers by them. A composition is asked of every solver that can
-read it, the cheapest first; their brackets are intersected until the result is narrow enough, the
-work is done, or the time is up:
+If a pair has formulas of its own, these give the answer. A composition goes to every solver that
+can evaluate it, the cheapest first. Their brackets are intersected until the result is narrow
+enough, the work is done, or the time is up:
 
     exact       copies of one pair, or atoms on one grid: sums of positive terms
     contour     the cumulant of each factor is known in the complex plane
     trivial     what always holds: `_trivial`
-    known       copies of one sampled Gaussian, by one who is told in which steps a record was
-    hits        sampled factors of which few steps ever see a record, by their number
+    known       copies of one sampled Gaussian, if the attacker knows in which steps a record was
+    hits        sampled factors with few steps that ever see a record, by their number
     lattice     any other certified factors
     class       a statement is among the factors: Rényi orders
 
@@ -43,7 +43,7 @@ def read(pair: Pair, view: View, at: Array, enough: Array | None = None) -> Inte
         pair: with or without formulas of its own.
         view: which.
         at: where, any shape.
-        enough: for log delta: where it is proved to be at most so much, no more is asked.
+        enough: for log delta: where it is proved to be at most this, no more work is done.
 
     Raises:
         UnsupportedComposition: if no solver can read it.

@@ -30,8 +30,9 @@ class Directed(Protocol):
 def epsilons_of(curves: Sequence[Directed], delta: float) -> Array:
     """Return upper bounds of epsilon(delta), where compositions share the nodes of their contours.
 
-    Infinite where they do not, or where shared lines tell little: such a curve is to be asked
-    alone. What is finite is as `epsilon_bracket` gives it, as wide as that by about twice at most.
+    Infinite if they do not share them, or if the shared lines give only wide bounds: evaluate such
+    a curve alone. A finite bound is as valid as that of `epsilon_bracket`, from a bracket that is
+    about twice as wide at most.
 
     Args:
         curves: any.
@@ -49,9 +50,9 @@ def epsilons_of(curves: Sequence[Directed], delta: float) -> Array:
 
 
 def _law_of(curve: Directed, *, two: bool) -> ContourProfile | None:
-    """Return a guarantee's law where the contour reads it.
+    """Return a guarantee's law where the contour can evaluate it.
 
-    Of two directions that are each other's reverse, or of one that stands for both.
+    The guarantee has two directions that are each other's reverse, or two that are equal.
     """
     first, second = curve.remove, curve.add
     if (second != first.swap() if two else second != first) or (two and second == first):

@@ -1,4 +1,4 @@
-"""The laws of the house's losses, as the lattice reads them: tails, atoms and infinite masses.
+"""The laws of the library's losses, as the lattice needs them: tails, atoms and infinite masses.
 
 Each formula is written once, over intervals, and keeps a relative accuracy in both tails. A leaf
 names its source in `Pair.loss_source`.
@@ -323,7 +323,7 @@ def law_above(atoms: Atoms) -> AtomSource:
 
 
 def law_below(atoms: Atoms) -> AtomSource:
-    """Return a law that gives away at most as much: the same losses, of what they surely weigh."""
+    """Return a law that gives away at most as much: the same losses, with their least masses."""
     return _one_sided(atoms, -1)
 
 

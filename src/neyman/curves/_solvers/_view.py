@@ -44,7 +44,7 @@ class View:
     loss: bool
 
     def ask(self, readable: Readable, at: Array) -> Interval:
-        """Return the view of what has one."""
+        """Return this view of an object that has it."""
         ask = {
             "log_delta": readable.log_delta_bracket,
             "epsilon": readable.epsilon_bracket,

@@ -47,8 +47,8 @@ class CdpPair(RealLinePair):
     """(mu, tau)-CDP by its bounds of Rényi divergences: D_a <= mu + (a - 1) tau^2 / 2, a >= 1.
 
     In both directions. At x = -1 the definition says mean <= tau^2 / 2, so a larger mu is none.
-    What is left out, that the loss is subgaussian below its mean too, does not survive
-    post-processing; the line does, and adds.
+    These bounds leave out that the loss is subgaussian below its mean too, which does not survive
+    post-processing. The bounds do, and they add.
 
     Source: Dwork and Rothblum (2016), definitions 2.2 and 2.5; Bun and Steinke (2016), lemma 4.2.
     """
@@ -152,7 +152,7 @@ class CdpPair(RealLinePair):
 
     @override
     def share(self, curve: Curve) -> Interval:
-        """At orders between 1 and infinity from below; from above by what is admitted."""
+        """At orders between 1 and infinity from below; from above by `admits`."""
         line = self.renyi_bracket(_ORDERS).upper
         least = part_of(curve.renyi_bracket(_ORDERS).lower, np.inf, line).lower
         return Interval(least, np.maximum(1.0 if self.admits(curve) else np.inf, least))

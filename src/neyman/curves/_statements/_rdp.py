@@ -50,7 +50,7 @@ class RdpPair(RealLinePair):
     kind: ClassVar[str] = "rdp"
 
     def __post_init__(self) -> None:
-        """Refuse what doubles cannot work with, and what is not sorted."""
+        """Refuse numbers that doubles cannot work with, and points that are not in normal form."""
         for order, divergence in self.points:
             within_reach(order, "order", Fraction(1, 2))
             within_reach(divergence, "divergence")
@@ -66,7 +66,7 @@ class RdpPair(RealLinePair):
 
     @staticmethod
     def of(points: Iterable[tuple[Fraction, Fraction]]) -> "RdpPair":
-        """Sort, and leave out what is implied."""
+        """Sort the points, and leave out those that others imply."""
         return RdpPair(_canonical(points))
 
     def __str__(self) -> str:

@@ -53,9 +53,9 @@ class RealLinePair(Pair):
     """The class of all mechanisms whose Rényi divergences obey some bounds, in both directions.
 
     The statement names no pair of laws, so there is no privacy loss, no cumulant at complex s and
-    no exact composition: bounds of the divergences add first, and are converted last. What is
-    converted is the class: f is the infimum of the trade-off functions of its members, delta the
-    supremum of their profiles. **It is an upper bound only** of what any one mechanism loses.
+    no exact composition: bounds of the divergences add first, and are converted last. The result is
+    for the class: f is the infimum of the trade-off functions of its members, delta the supremum of
+    their profiles. **It is only an upper bound** on the loss of any one mechanism.
 
     Guarantee: both ends of a bracket hold for every member: the safe one by the best over orders of
         the optimal conversion of one order, the other vacuously, for a member may lose nothing.
@@ -212,7 +212,7 @@ class _Above:
 
 
 def part_of(lower: Array | float, upper: Array | float, bound: Array | float) -> Interval:
-    """Return the largest ratio to a bound that a double stands for, rounded outwards."""
+    """Return the largest ratio to a bound, a double that means its decimal, rounded outwards."""
     parts = Interval(np.asarray(lower), np.asarray(upper)) / Interval.decimal(bound)
     return Interval(*(np.asarray(np.max(end)) for end in parts))
 

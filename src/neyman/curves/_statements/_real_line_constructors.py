@@ -20,11 +20,11 @@ __all__ = ["cdp", "rdp", "tcdp", "zcdp"]
 def zcdp(rho: Real) -> TradeOff:
     """Return rho-zCDP: Rényi divergences of order a are at most rho a, for all a > 1.
 
-    The views answer for every mechanism of this kind: an upper bound of what any one of them
-    loses. Gaussian noise of the same rho loses less; write gdp(mu) where the mechanism is known.
+    The views hold for every mechanism of this kind: they are upper bounds on the loss of any one of
+    them. Gaussian noise of the same rho loses less; write gdp(mu) if the mechanism is known.
 
     Args:
-        rho: 0, or in [2^-100, 700]; a float stands for the decimal it prints as.
+        rho: 0, or in [2^-100, 700]; a float means the decimal it prints as.
 
     Raises:
         InvalidParameter: if rho is outside.
@@ -44,8 +44,8 @@ def cdp(mu: Real, tau: Real) -> TradeOff:
 
     E_Q[L] <= mu,  E_Q e^(x (L - E L)) <= e^(x^2 tau^2 / 2) for all real x, in both directions
 
-    What is kept of it is D_a <= mu + (a - 1) tau^2/2 for all a >= 1, which survives
-    post-processing; the definition does not. Composition adds mu and tau^2.
+    The guarantee keeps D_a <= mu + (a - 1) tau^2/2 for all a >= 1. That survives post-processing;
+    the definition does not. Composition adds mu and tau^2.
 
     Args:
         mu: 0, or in [2^-100, 700]; one above tau^2/2 says no more than tau^2/2, which follows.
@@ -94,8 +94,8 @@ def tcdp(rho: Real, omega: Real) -> TradeOff:
 def rdp(points: Iterable[tuple[Real, Real]]) -> TradeOff:
     """Return Rényi differential privacy at finitely many orders, in both directions.
 
-    The views answer for every mechanism that obeys all the bounds: an upper bound of what any one
-    of them loses.
+    The views hold for every mechanism that obeys all the bounds: they are upper bounds on the loss
+    of any one of them.
 
     Args:
         points: pairs (order, bound of the divergence); orders in [1/2, 2^20], order 1 being

@@ -1,18 +1,20 @@
-"""The best estimate of a released density: the share of each wave, by estimated error.
+"""The best estimate of a released density: how much of each wave to keep, by estimated error.
 
-A kernel of some bandwidth keeps less of the waves that are mostly noise. Three families of shares
-are compared here by the same estimate of the error of the whole curve,
+A kernel keeps a smaller share of the waves that are mostly noise; its bandwidth sets the shares.
+This module compares three families of shares by one estimate of the error of the whole curve,
 
     R(l) = sum_j m_j [(l^2 - 2 l) t_j + l^2 (b_j - t_j / n + a v_j)]
     t_j  = u_j (|c_j|^2 - b_j - v_j) n / (n - 1),      a = 1 / max(1, 1 + sum_j m_j t_j)
 
-and the result is the mean of their best shares. The families are the Gaussian kernel; exp(-|h
-w|^(2p) / 2) with p = 1, 2, 4 or 8; and all shares that do not grow with the frequency. The weight
-of each is exp(-n R / 16): nearly equal if the release cannot show which is best, and the best alone
-if it can. c_j is the noisy mean of a wave, v_j the variance of its noise, b_j the second moment of
-one record's wave over n. If u_j = a = 1, R is unbiased, up to a constant, for the integrated
-squared error. u_j leaves out frequencies that are noise alone. The nearest density is 0 on a part
-of the domain, where the noise does not count; a is the share of the rest.
+and returns the weighted mean of their best shares. The families are the Gaussian kernel;
+exp(-|h w|^(2p) / 2) with p = 1, 2, 4 or 8; and all shares that do not grow with the frequency. The
+weight of each family is exp(-n R / 16). If the release cannot show which family is best, the
+weights are nearly equal; if it can, the best family has nearly all the weight.
+
+c_j is the noisy mean of a wave, v_j the variance of its noise, b_j the second moment of one
+record's wave over n. If u_j = a = 1, R is unbiased, up to a constant, for the integrated squared
+error. u_j leaves out frequencies that are noise alone. The nearest density is 0 on a part of the
+domain, where the noise does not count; a is the share of the rest.
 
 In a plane or in space a kernel can be longer in some direction: along the axes, or oblique if the
 release is not folded (`_shape`).

@@ -94,7 +94,7 @@ def atom_renyi(atoms: Atoms, order: Array) -> Interval:
 
     Args:
         atoms: the law.
-        order: doubles that stand for themselves.
+        order: doubles, taken as exact.
     """
     order = np.asarray(order, dtype=np.float64)
     if not atoms.steps.size:
@@ -141,7 +141,7 @@ def _column(c: Interval) -> tuple[Array, Array]:
 
 
 def _mean(atoms: Atoms) -> Interval:
-    """Return E_Q[l]; without mass at infinity by terms l + e^-l - 1, none of which is negative."""
+    """Return E_Q[l]; without mass at infinity by terms l + e^-l - 1, which are never negative."""
     q, places = exp(atoms.logs[1]), atoms.places
     if max(atoms.log_only_p, atoms.log_only_q) == -np.inf:
         return ((places + expm1(-places)).larger(0) * q).total()

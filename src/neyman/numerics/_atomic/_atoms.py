@@ -52,7 +52,7 @@ class Atoms:
     log_only_p: float = -math.inf
 
     def __post_init__(self) -> None:
-        """Refuse what is no law on a progression."""
+        """Refuse fields that do not make a law on a progression."""
         shapes = {self.steps.shape, self.log_p.shape, self.log_q.shape}
         if len(shapes) != 1 or self.steps.ndim != 1 or np.any(np.diff(self.steps) <= 0):
             raise InvalidParameter(
@@ -118,7 +118,7 @@ class Atoms:
 
     @property
     def logs(self) -> tuple[Interval, Interval]:
-        """The logarithms of the masses under P and under Q, with what is known of them."""
+        """The logarithms of the masses under P and under Q, as intervals that cover the errors."""
         relative = np.minimum(np.asarray(self.relative_error), 1.0)
         factor = log1p(Interval(-relative, relative))
         p, q = (Interval.within(log, OF_LOG, OF_LOG) for log in (self.log_p, self.log_q))
@@ -126,6 +126,6 @@ class Atoms:
 
 
 def common_unit(units: list[Fraction]) -> Fraction:
-    """Return the largest rational of which all of `units` are whole multiples."""
+    """Return the largest rational such that each of `units` is a whole multiple of it."""
     denominator = math.lcm(*(unit.denominator for unit in units))
     return Fraction(math.gcd(*(int(unit * denominator) for unit in units)), denominator)

@@ -283,7 +283,7 @@ def _filled(plan: _Plan) -> Interval:
 def _length(
     ladder: _Ladder, at: int, window: tuple[int, int], last: int, most: int
 ) -> tuple[int, float] | None:
-    """Return how long the transform of a rung is, and log of what it aliases."""
+    """Return the length of a rung's transform, and the log of its aliasing."""
     deviation = float(ladder.deviation[at])
     reach = window[1] - window[0] + _WIDTH * deviation
     length = 1 << math.ceil(math.log2(max(reach, 2.0)))

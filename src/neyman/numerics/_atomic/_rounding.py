@@ -10,11 +10,11 @@ cells beside it, hence above the broken line through their meeting point, c belo
 chord; values lowered by s, (1 - tau) s_i + tau s_{i+1} >= c at the meeting point, have chords below
 the profile. Their lower convex hull is the inscribed polygon.
 
-*Rounding.* The computed masses from above are within their stated errors of those of the true
-chords. From below, let e_i bound the error of a computed mass: the law with masses within e_i
-above max(mass, 0) exists, its profile is higher than the hull's by at most the sum of 2 e_i times
-the distance of x_i from the near end, and a share eta of d, set aside first, is checked to cover
-it; what is left at x = 1 is made up for by the atoms beside it.
+*Rounding.* The masses computed from above are within their stated errors of those of the true
+chords. From below, let e_i bound the error of a computed mass. The law with masses within e_i above
+max(mass, 0) exists. Its profile is higher than the hull's by at most the sum of 2 e_i times the
+distance of x_i from the near end. A share eta of d is set aside first, and a check confirms that it
+covers this sum. The atoms beside x = 1 make up for the remainder there.
 """
 
 import math

@@ -129,12 +129,12 @@ def _above(logs: Interval) -> Interval:
 
 
 def _below(logs: Interval) -> Interval:
-    """Return the logarithms of the sums of what is before each place, and of all."""
+    """Return the logarithms of the sums before each place, and of the whole sum."""
     return _join(_NONE, log_running(logs))
 
 
 def _falling(logs: Interval) -> Interval:
-    """Return bounds that fall, of what does."""
+    """Return falling bounds of a sequence that falls."""
     lower = np.maximum.accumulate(logs.lower[::-1])[::-1]
     return Interval(lower, np.minimum.accumulate(logs.upper))
 

@@ -1,7 +1,7 @@
 """Views of a table of tails: the profile, its inverse, the errors of the best test, a Gaussian.
 
-An argument is a double that stands for the decimal that it prints as. Each bound comes from the
-safe side of the argument. Both sides are evaluated at once, in a row each.
+An argument is a double and means the decimal that it prints as. Each bound comes from the safe side
+of the argument. Both sides are evaluated at once, in a row each.
 """
 
 from typing import Literal, TypeAlias

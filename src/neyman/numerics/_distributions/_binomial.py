@@ -107,9 +107,9 @@ def _stirling_rest(x: Array) -> Array:
 
 @quiet
 def _deviance(k: Array, gap: Interval, mean: Interval) -> Interval:
-    """Return D(k, m) at the gap k - m, which is given apart: it may be known better.
+    """Return D(k, m); the gap k - m is an argument too, for it may be known more accurately.
 
-    Error: 2^-46 relatively, and by the derivatives in the two what is not known of them.
+    Error: 2^-46 relatively, and the errors of the two arguments times the derivatives in them.
     """
     center, middle, whole = gap.middle, mean.middle, np.maximum(k, 1.0)
     steps, few = [end.upper - end.lower for end in (gap, mean)], mean.lower

@@ -150,7 +150,7 @@ def _weights(
 
 
 def _height(near: Transform, n: int, here: float, target: float, step: float) -> float | None:
-    """Return where what is left is small enough, or as far as the nodes go."""
+    """Return the height from which the rest is small enough; None if the nodes do not reach it."""
     v = np.geomspace(step, step * _MOST_NODES, 60)
     rest = n * np.minimum(near.log_decay(v) - here, 0.0) - np.log(math.pi * v)
     for most, room in _HEIGHTS:

@@ -1,6 +1,6 @@
 """Transforms of a lognormal variable of mean 1, by Gauss's rule and with a bound of the error.
 
-X = e^(τz - τ²/2), z normal; for λ = c + iu, c > 0, and a sign ±, what is summed is
+X = e^(τz - τ²/2), z normal; for λ = c + iu, c > 0, and a sign ±, the sum is
 
     E[e^(±λ(X - 1)); z <= top] = 1 - t0 ± λ (t0 - t1) + E[e^w - 1 - w; z <= top], w = ±λ(X - 1),
 
@@ -103,7 +103,7 @@ class Panels:
         return math.exp(min(growth - z * z / 2 - _LOG_SQRT_2PI, 700.0)) / rate * (1 + 1e-9)
 
     def enough(self, sign: int, c: float) -> float:
-        """Return the log of what a panel may be off by."""
+        """Return the log of the error that each panel may have."""
         total = _log_sum(self.log_plain(sign, c, double=True))
         return total + _QUADRATURE - math.log(self.left.size)
 
@@ -141,7 +141,7 @@ class Transform:
         height: up to which the panels follow the phase.
         top: where z is cut.
         tails: brackets of t0 and t1.
-        spare: bound of E[|e^(-λ(X - 1))|; z > top], for what is added back where the sign is -.
+        spare: bound of E[|e^(-λ(X - 1))|; z > top], for the part added back if the sign is -.
     """
 
     sign: int

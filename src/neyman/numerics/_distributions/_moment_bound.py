@@ -42,7 +42,7 @@ def excess_threshold(b: Array, z: Array) -> Array:
         b: order less 1, at least -1/2.
         z: positive.
 
-    Error: 2^-49 of what is added and subtracted, z/2 and the logarithms, where bz <= 1; beyond,
+    Error: where bz <= 1, 2^-49 of the terms added and subtracted, z/2 and the logarithms; beyond,
         2^-49 of z and log(1 + 1/b).
     """
     a = b + 1

@@ -91,7 +91,7 @@ def gaussian_delta(epsilon: Array | Interval, mu: Array | Interval) -> Interval:
     """Return a bracket of delta(epsilon) of the pair N(0, 1), N(mu, 1).
 
     Args:
-        epsilon: real, any shape; infinities allowed. Doubles stand for their decimals.
+        epsilon: real, any shape; infinities allowed. Doubles mean the decimals that they print as.
         mu: positive, broadcast against `epsilon`.
     """
     e, m = _decimals(epsilon), _decimals(mu)

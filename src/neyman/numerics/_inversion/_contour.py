@@ -212,7 +212,7 @@ class Bounds:
     """Bounds F(t) <= e^(value - (x - a) t) by points x of the strip, and of the aliases by them.
 
     Attributes:
-        gap: x - c. The point x = a stands for F <= 1.
+        gap: x - c. The point x = a gives F <= 1.
         logs: three rows: the values less the base, the same for the sum of the aliases k > 0, and
             for the sum of the aliases k < 0. A row is infinite where x bounds no such alias.
     """

@@ -4,7 +4,7 @@ P is N(0, 1), Q = φ B, B = Σ q_j e^(t_j z - t_j²/2) with t_j >= 0, l = log B.
 
     χ_a(z) = Φ((1 - v)/κ),    v = e^(θ (z - a)),
 
-which is entire, increases with a, and falls faster than any e^(cl) rises. What is summed are
+which is entire, increases with a, and falls faster than any e^(cl) rises. The sums compute
 
     I_g(s) = ∫ φ g B^s dz,    g = χ_b or g = χ_b - χ_a,  -inf <= a < b <= inf.
 
@@ -151,7 +151,7 @@ class CutGrid:
     def log_cells(self, y: float, low: float, high: float) -> Array:
         """Bound log of the integral of |φ g| over each cell of x + iy; B^c, at its end, apart.
 
-        The end cells stand for all that lies beyond them.
+        The end cells include everything beyond them.
         """
         left, right = self.x[:-1], self.x[1:]
         nearest = np.where(left * right < 0, 0.0, np.minimum(np.abs(left), np.abs(right)))

@@ -5,8 +5,8 @@ Cuts a_1 < a_2 < ... of the place z of one step (`CutGrid`) telescope the law of
     P^n = [χ_1 P]^n + ([χ_2 P]^n - [χ_1 P]^n) + ... + (P^n - [χ_m P]^n),
 
 into positive measures, and delta(t) into positive terms: those that matter have a line each, at
-their own saddles; the others are bounded. Nothing is asked of the
-bulk, in which the loss hardly changes and e^(iul) does not decay.
+their own saddles; the others are bounded. Nothing is evaluated in the bulk, where the loss hardly
+changes and e^(iul) does not decay.
 """
 
 import math
@@ -115,7 +115,7 @@ class Plan:
         return np.logaddexp.reduce(self.log_levels[low:high], axis=0)[None]
 
     def _log_terms(self, inner: Array, top: Places) -> Array:
-        """Bound log W of terms, by the logs of what lies in their levels; `top` is the highest."""
+        """Bound log W of terms, from the logs of their levels' sums; `top` is the highest level."""
         found = self._log_power(inner, self.log_below[top])
         return np.where(self.c < self.steepest[top, None], found, np.inf)
 

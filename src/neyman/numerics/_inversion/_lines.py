@@ -211,7 +211,7 @@ def laid(plan: Plan, nodes: SumNodes) -> Line | None:
 def _followed(nodes: SumNodes, c: float, u: Array, top: float) -> bool:
     """Return whether K is known up to half of a long line. Otherwise the line is useless.
 
-    What is not known there is only bounded by e^K(c), so the sum is off by 1/(πu) at least.
+    Where K is not known, its only bound is e^K(c), so the sum is off by 1/(πu) at least.
     """
     value, error = nodes.line(c, np.asarray([0.0, u[u.size // 2]])).at(1)
     return bool(value.real - error <= top and error < KNOWN)

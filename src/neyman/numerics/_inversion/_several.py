@@ -2,8 +2,8 @@
 
 The cumulant of m copies of one loss and n of another is m K + n K'. Along a training the counts
 alone differ, so sums whose saddles lie close together take one line: each cumulant is evaluated on
-it once, and every sum has weights and bounds of its own. What is proved of a sum is what `_contour`
-and `_both_ways` prove of it alone (docs/theory/contour.md).
+it once, and every sum has weights and bounds of its own. The proofs for each sum are those that
+`_contour` and `_both_ways` give for it alone (docs/theory/contour.md).
 """
 
 import math
@@ -61,7 +61,7 @@ class _Sketch:
 
     @classmethod
     def of(cls, nodes: Sequence[SumNodes], counts: Array, c: Array) -> "_Sketch":
-        """Add what is sketched of each loss."""
+        """Add the sketches of the losses."""
         parts = [one.sketch(c) for one in nodes]
         with np.errstate(invalid="ignore"):
             value = counts @ np.stack([part.value for part in parts])
@@ -90,7 +90,7 @@ class _Sketch:
         return self._between(self.threshold, t)
 
     def _between(self, rising: Array, wanted: Array) -> _Saddles:
-        """Interpolate where the first value of each row is that is not below what is wanted."""
+        """Interpolate at the place where each row first reaches the wanted value."""
         reached = rising >= wanted[:, None]
         after = np.argmax(reached, axis=1)
         inside = np.any(reached, axis=1) & (after > 0)
@@ -115,7 +115,7 @@ class Several:
     Attributes:
         parts: the losses.
         counts: how often each sum has each of them, a row for each sum.
-        two: whether the reversed losses are another direction, of which the larger counts.
+        two: whether the reversed losses are a second direction; then the larger sum counts.
     """
 
     parts: tuple[LossSum, ...]

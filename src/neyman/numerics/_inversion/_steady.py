@@ -173,7 +173,7 @@ class Removed:
         return 0.0 if self.part.whole else 1.0
 
     def rest(self, nodes: LossNodes) -> SteadyRest:
-        """Return the decay of what remains."""
+        """Return the decay of the remainder."""
         return SteadyRest(self.part, nodes)
 
     def tail(self, *, double: bool, shift: float, base: Interval, most: float) -> SteadyTail:

@@ -120,11 +120,11 @@ def composed_pieces(
     Args:
         factors: the laws.
         order: 1 or 2.
-        c: what is left out is measured under the tilt e^(cL) ...
+        c: the mass left out is measured under the tilt e^(cL) ...
         base: ... over e^base.
 
     Returns:
-        atoms with their densities, and a bound of what is left out.
+        atoms with their densities, and a bound of the mass left out.
     """
     pieces: list[Piece] = []
     # The grids leave out less than e^-80 of the whole.

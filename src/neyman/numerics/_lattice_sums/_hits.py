@@ -1,14 +1,14 @@
 """Counted hits: the sum of losses that are rarely large.
 
-Each loss is cut at c, so that few losses exceed c in all: the hits. The composition is the sum,
-over how many hits each part has, of hits and of what stays below c,
+Each loss is cut at c, so that few losses exceed c in all: the hits. The composition is a sum over
+the number of hits of each part. Each term composes the hits and the losses below c,
 
     Σ_κ Π C(n_i, κ_i) R_i^κ_i B_i^(n_i - κ_i),
 
-where the bodies B are composed on a fine grid, of the range of c, and laid on a coarse one once;
-the hits R live on the coarse grid, of the range of the largest loss. More than a few hits have
-together at most E^(m+1)/(m+1)!, with E the expected number of hits: that is an infinite loss from
-above and nothing from below.
+where the bodies B are composed on a fine grid with the range of c, and moved to a coarse grid once;
+the hits R lie on the coarse grid, with the range of the largest loss. All terms with more than m
+hits have a mass of at most E^(m+1)/(m+1)! together, with E the expected number of hits. From above
+this mass has an infinite loss; from below it is left out.
 """
 
 import math
@@ -239,7 +239,7 @@ class CountedHits:
     def _body(
         self, bodies: list[LatticeLaw], kappa: tuple[int, ...], cut: _Cut, *, up: bool
     ) -> LatticeLaw:
-        """Return the composition of what is not hit, laid on the coarse grid."""
+        """Return the composition of the losses that are not hits, on the coarse grid."""
         powers: Powers = [
             (body, part.times - k)
             for body, part, k in zip(bodies, self.parts, kappa, strict=True)

@@ -58,7 +58,7 @@ class Grid:
 
     @property
     def rounding(self) -> float:
-        """A bound of the error of a double that stands for a loss."""
+        """A bound of the error of a double that represents a loss."""
         farthest = self.farthest
         return float(farthest.upper - farthest.lower)
 
@@ -155,7 +155,7 @@ def _width(masses: Interval) -> Interval:
 
 
 def _spread(atoms: Atoms, grid: Grid, masses: Array) -> tuple[Array, Interval, Interval]:
-    """Add the atoms to the masses; also return what is beyond the grid, and what rounding adds."""
+    """Add the atoms to the masses; also return the mass beyond the grid, and that of rounding."""
     place = (log(atoms.q) - log(atoms.p)).upper
     cell = np.floor(np.clip(place / grid.step, grid.first - 1, grid.last)).astype(np.int64)
     low, far = cell < grid.first, cell >= grid.last

@@ -38,7 +38,7 @@ def _places(profile: LatticeProfile, least: float) -> Array:
 def mu_below(profiles: Sequence[LatticeProfile]) -> float:
     """Return a mu below which some Gaussian profile is too small, by lower bounds of delta.
 
-    Only at epsilon >= 0: the swapped loss tells of the rest.
+    Only at epsilon >= 0: the swapped loss covers the rest.
     """
     found = 0.0
     for profile in profiles:
@@ -122,7 +122,7 @@ def mu_above(profiles: Sequence[LatticeProfile], least: float) -> float:
     """Return a mu whose Gaussian profile is above upper bounds of delta, at epsilon >= 0; or inf.
 
     Args:
-        profiles: upper ones, of which one at least covers the largest loss.
+        profiles: upper ones; at least one of them covers the largest loss.
         least: a mu that is known to be too small.
     """
     ends = [each.window.first * each.window.step for each in profiles[1:]] + [math.inf]

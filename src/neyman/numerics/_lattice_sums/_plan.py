@@ -335,9 +335,9 @@ def _grids(found: Plan, step: float) -> tuple[Grid, ...]:
 
 
 def _aligned(parts: Sequence[Part]) -> float:
-    """Return a length of which the atoms of the most frequent part are multiples, or the largest.
+    """Return a length that divides all atoms of the most frequent part, or else the largest atom.
 
-    So they lie on the grid, where both laws place them without loss.
+    If it divides them, they lie on the grid, where both laws place them without loss.
     """
     best, unit = 0, 0.0
     for part in parts:

@@ -94,7 +94,7 @@ class LatticeProfile:
     def epsilon(self, delta: Array) -> Array:
         """Return a bound of the least epsilon with delta(epsilon) <= delta; inf if there is none.
 
-        -inf stands for "below the window" among the lower bounds.
+        A lower bound of -inf means "below the window".
         """
         w, base = self.window, float(self.window.base.middle)
         whole = Interval.decimal(delta) + self.spared

@@ -54,7 +54,7 @@ _LEFTWARDS = 8
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeProfile:
-    """Bounds by several tilts, each of which is close for deltas of some size."""
+    """Bounds by several tilts; each tilt gives close bounds for deltas of some size."""
 
     below: tuple[LatticeProfile, ...]
     above: tuple[LatticeProfile, ...]
@@ -191,7 +191,7 @@ class LatticeSum:
     ) -> Iterator[tuple[list[LatticeProfile], LatticeProfile, npt.NDArray[np.bool_]]]:
         """Yield profiles from below and above by tilts that suit one question after the other.
 
-        With them a mask of the questions that are open, where the caller marks what is answered.
+        Also yield a mask of the open questions, in which the caller marks those that are answered.
         """
         open_ = np.ones(len(questions), dtype=np.bool_)
         for _ in range(_MOST_TILTS):

@@ -71,9 +71,9 @@ def whole_law(powers: Powers, found: Window, *, up: bool) -> WholeLaw:
 def part_of(lower: WholeLaw, upper: WholeLaw, times: int) -> Part:
     """Return a sum as a loss that can be sampled, and summed again.
 
-    The upper law keeps its mass in P or less: what is missing is a loss of -inf, and the sum of
-    both at least 1. The lower law's mass in P may exceed 1: its lowest losses are left out until it
-    does not.
+    The upper law keeps its mass in P or less: the missing mass has a loss of -inf, and the sum of
+    both is at least 1. The lower law's mass in P may exceed 1: its lowest losses are left out until
+    it does not.
     """
     p, q = upper.p, Interval.exactly(upper.masses)
     missing = (1 - Interval.exactly(p.lower).total()).larger(0)

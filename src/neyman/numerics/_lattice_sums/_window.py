@@ -73,7 +73,7 @@ class Window:
     lowered: Interval
 
     def logs(self, j: Array) -> Interval:
-        """Return the logarithms of what r is multiplied by at the losses first + j."""
+        """Return the logarithms of the factors that multiply r at the losses first + j."""
         return self.base - Interval.exactly(j) * self.tilt
 
     def scans(self, *, up: bool) -> tuple[Array, Array]:

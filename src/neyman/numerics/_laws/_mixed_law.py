@@ -1,6 +1,6 @@
 """The loss of a mixture whose component is observed: e^K = Σ w_i e^(K_i).
 
-What is computed carries its own error: docs/theory/contour.md, section 6, "Observed mixtures".
+Each computed value carries its own error: docs/theory/contour.md, section 6, "Observed mixtures".
 """
 
 from dataclasses import dataclass

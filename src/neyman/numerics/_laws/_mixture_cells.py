@@ -1,7 +1,7 @@
 """What the trapezoidal sum over a mixture's density can miss, cell by cell.
 
 The integrand e^(sl) - 1 - s (e^l - 1), over P's density, is bounded on cells [x, x + step] and on
-lines beside them, by factors each of which is monotone on a cell (docs/theory/contour.md).
+lines beside them, by factors that are monotone on each cell (docs/theory/contour.md).
 """
 
 import math
@@ -168,7 +168,7 @@ class Grid:
         return self.depth / 2
 
     def log_alias(self) -> Array:
-        """Return the log of what each cell adds to the error of a sum, over its size.
+        """Return the log of each cell's contribution to the error of a sum, over its size.
 
         The nodes of a line lie on x + i shift. Up to x + i depth and down to x the phase only
         shrinks, so

@@ -134,8 +134,8 @@ def _stacked(laws: tuple[_Copies, ...]) -> Stack:
 def _representatives(laws: Sequence[_Copies]) -> Sequence[_Copies]:
     """Return fewer laws with about the same sum, for sketches of many laws.
 
-    One law stands for each cell of laws with similar `far` and `size`, and counts as often as its
-    cell has its size.
+    One law represents each cell of laws with similar `far` and `size`. It counts so often that the
+    total size of the cell stays the same.
     """
     if len(laws) <= 2 * _STRATA**2:
         return laws

@@ -1,7 +1,7 @@
 """The cumulants of losses between mixtures of normals, by trapezoidal sums on one grid.
 
-Arrays have a row for each law; what is returned is the sum over laws and copies. Every bound holds
-of each law by itself. The certificates are proved in docs/theory/contour.md, sections 4 to 6.
+Arrays have a row for each law; the results are sums over laws and copies. Every bound holds for
+each law by itself. The certificates are proved in docs/theory/contour.md, sections 4 to 6.
 """
 
 import math

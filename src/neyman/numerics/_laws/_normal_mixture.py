@@ -35,7 +35,7 @@ _ROUNDED = 2.0**-53
 @final
 @dataclass(frozen=True, slots=True)
 class NormalMixtures:
-    """`p` has means <= 0, `q` means >= 0; means and weights within 2^-53 of what is meant."""
+    """`p` has means <= 0, `q` means >= 0; means and weights within 2^-53 of the exact ones."""
 
     p: Shifts
     q: Shifts

@@ -58,7 +58,7 @@ class Mixtures:
         far: the largest |t_j| of each, shape (laws,).
         spread: the largest distance between two means of each.
         farthest: the largest |t_j| of all.
-        standard: whether all of them are the standard normal. Then one row stands for all.
+        standard: whether all of them are the standard normal. Then one row serves for all.
     """
 
     means: Array

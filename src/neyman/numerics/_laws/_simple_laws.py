@@ -25,7 +25,7 @@ _GIVEN = 2.0**-46
 class NormalLaw(ClosedLaw):
     """L is N(-m/2, m) under P, m = mu^2: K(s) = m s (s - 1) / 2, and |phi(u)| = e^(-m u^2/2).
 
-    The double stands for what it prints as.
+    The double means the decimal that it prints as.
     """
 
     mu_squared: float

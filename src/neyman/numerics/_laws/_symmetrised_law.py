@@ -1,8 +1,8 @@
 """The loss of a sampled Gaussian pair, made symmetric step by step: sampling without replacement.
 
-Where the loss L(x) = log(1 - q + q e^(μx)), x = z - μ/2 > 0, of the sampled pair is positive it is
-kept; its mirror image, e^L times as likely, takes the place of what is negative; the rest of the
-mass is an atom at 0. So
+Where the loss L(x) = log(1 - q + q e^(μx)), x = z - μ/2 > 0, of the sampled pair is positive, it is
+kept. Its mirror image, e^L times as likely, replaces the negative losses. The rest of the mass is
+an atom at 0. So
 
     e^K(s) = 1 - ∫_0^∞ φ(x + μ/2) (e^(sL) - 1) (e^((1-s)L) - 1) dx.
 

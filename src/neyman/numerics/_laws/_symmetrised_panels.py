@@ -77,7 +77,7 @@ def growth_of(c: Array) -> Array:
 @final
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Intervals [left, left + width] from 0 on, with bounds of what is summed."""
+    """Intervals [left, left + width] from 0 on, with bounds of the integrals over them."""
 
     half: Half
     left: Array
@@ -123,7 +123,7 @@ class Panels:
     def log_mass(self, c: float) -> Array:
         """Bound the log of the integral of e^(cL) + e^((1-c)L) over each panel; last, of the rest.
 
-        Both are exponentials of what is monotone.
+        Both are exponentials of monotone functions.
         """
         half, right = self.half, self.left + self.width
         low, high = half.loss(self.left), half.loss(right)

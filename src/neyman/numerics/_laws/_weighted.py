@@ -239,9 +239,9 @@ class PointRows:
         return Disc.within(found, 0.0, bend * (np.abs(s) / scale) ** 2 * _MOMENTS)
 
     def _by_waves(self, far: Mask, s: ComplexArray, u: Array) -> Disc:
-        """Return the sums of weight (e^(sl) - 1 - sl) for what is far.
+        """Return the sums of weight (e^(sl) - 1 - sl) over the losses that are far.
 
-        It is little, so that e^(sl) and 1 may be summed apart.
+        Their weight is small, so e^(sl) and 1 may be summed separately.
         """
         columns = np.any(far, axis=0)
         far, loss, weight = far[:, columns], self.loss[:, columns], self.weight[..., columns]
