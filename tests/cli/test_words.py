@@ -23,6 +23,10 @@ from neyman.cli._commands import parser_of_all
         ("ledger show --jsn", "neyman ledger show: --jsn is not an option; did you mean --json?"),
         ("count --led x --mu 1", "neyman count: --led is not an option; "),
         ("account --epoch 3", "neyman account: --epoch is not an option; did you mean --epochs?"),
+        (
+            "account --rate 0.01",
+            "neyman account: --rate is not an option; did you mean --sampling-probability?",
+        ),
         ("ledger show x y", "neyman ledger show: these words are not understood: y"),
         ("convert --mu 1 --mu 2", "neyman convert: --mu was given twice; write it once"),
         (

@@ -6,12 +6,12 @@ import csv
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
 import duckdb
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp
@@ -28,7 +28,6 @@ from neyman.tables._engines import (
 from neyman.tables._engines._duckdb_session import private_session
 from neyman.tables._engines._room import Room
 from neyman.tables._engines._spelling import Spelling
-from neyman.tables._sources._timestamps import in_microseconds, is_timestamp
 
 __all__ = ["Files", "Frames", "Held", "HeldPostgres", "SparkFrames", "World", "held", "serving"]
 
@@ -67,14 +66,11 @@ class Held(World):
 
     def place(self, data: Data) -> Places:
         arrow = {name: part.arrow() for name, part in data.items()}
-        self.current = {name: _loaded(table) for name, table in arrow.items()}
+        self.current = {
+            name: table.rename_columns([f"c{i}" for i in range(table.num_columns)])
+            for name, table in arrow.items()
+        }
         return {name: (table, name) for name, table in arrow.items()}
-
-
-def _loaded(table: pa.Table) -> pa.Table:
-    """As a frame is handed to DuckDB: timestamps in microseconds, columns by their places."""
-    columns = [in_microseconds(part) if is_timestamp(part.type) else part for part in table.columns]
-    return pa.table(columns, names=[f"c{i}" for i in range(table.num_columns)])
 
 
 @contextmanager
@@ -88,10 +84,10 @@ def held() -> Iterator[Held]:
 
         @contextmanager
         def together(sources: Any, columns: Any, room: Any) -> Iterator[Any]:  # noqa: ARG001
-            for source in sources:
+            for source, wanted in zip(sources, columns, strict=True):
                 # A frame of no rows is asked of its columns, and is none of the world's.
-                held = world.current[source.label] if source.label else source.table
-                connection.register(source.called, held)
+                now = world.current[source.label] if source.label else source.table
+                replace(source, table=now).load(connection, wanted)
             yield connection
 
         patch.setattr(_duckdb_engine, "together", together)

@@ -22,7 +22,7 @@ from neyman.errors import (
     LedgerUnavailable,
     NeymanError,
 )
-from neyman.ledger import Ledger, _paths, _sqlite
+from neyman.ledger import Ledger, _paths, _sqlite, store_of
 from neyman.ledger._paths import LOCAL, file_system
 from neyman.ledger._schema import VERSION
 
@@ -134,9 +134,11 @@ def test_missing_places_are_refused(tmp_path):
 def test_an_empty_file_becomes_a_ledger_only_when_opened(opened, tmp_path):
     path = tmp_path / "budget.ledger"
     path.touch()
+    assert not store_of(path).exists()
     with pytest.raises(LedgerCorrupt, match="opening row"):
         Ledger.existing(path)
     assert opened().answer("q", [1]).values == (1,)
+    assert store_of(path).exists()
 
 
 def test_odd_names_are_names(opened, tmp_path):

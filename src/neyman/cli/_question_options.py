@@ -95,7 +95,7 @@ def read_request(options: argparse.Namespace, statistic: str) -> Request:
     records = whole(options.records, "--records") if options.records else None
     question = _question(options, statistic, session, records)
     aside = None if options.budget is None else _budget_words(options.budget).get("delta_aside")
-    if store is not None and aside is None and _is_begun(store):
+    if store is not None and aside is None and store.exists():
         ledger = Ledger.existing(store)
         budget = ledger.cap if budget is None else budget
         aside = ledger.delta_aside if budget == ledger.cap else None
@@ -116,11 +116,6 @@ def read_request(options: argparse.Namespace, statistic: str) -> Request:
             delta_aside=aside,
         )
     return Request(question, noise, plan, records, files)
-
-
-def _is_begun(store: Store) -> bool:
-    """Whether a ledger is there; its file is empty while another process makes it."""
-    return store.exists() and all(path.stat().st_size for path in store.files)
 
 
 def _check_together(options: argparse.Namespace) -> None:

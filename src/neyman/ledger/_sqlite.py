@@ -83,7 +83,8 @@ class SQLiteStore(Store):
 
     @override
     def exists(self) -> bool:
-        return self.path.exists()
+        # The file is empty until another process has made a ledger of it.
+        return _has_content(self.path) or _has_log(self.path)
 
     @override
     def read(self, work: Callable[[Tables], T], *, consequence: str) -> T:
@@ -136,8 +137,11 @@ def _look(path: Path, work: Callable[[Tables], T], consequence: str) -> T:
 
 
 def _has_log(path: Path) -> bool:
-    log = path.with_name(f"{path.name}-wal")
-    return log.exists() and log.stat().st_size > 0
+    return _has_content(path.with_name(f"{path.name}-wal"))
+
+
+def _has_content(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0
 
 
 def _version(path: Path) -> tuple[int, ...]:

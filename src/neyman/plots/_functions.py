@@ -244,9 +244,10 @@ def draw_density(
     if function.unresolved is not None:
         inches = float(axes.bbox.width / axes.figure.dpi)
         why = fill(function.unresolved.partition(";")[0], max(int(_PER_INCH * inches), _SHORTEST))
-        note = axes.text(0.02, 0.98, why, transform=axes.transAxes, va="top", color=INK, fontsize=8)
         # The peaks of heaped values reach up to it.
-        note.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2})
+        paper = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
+        where = axes.transAxes
+        axes.text(0.02, 0.98, why, transform=where, va="top", color=INK, fontsize=8, bbox=paper)
     if label is not None:
         axes.set_xlabel(words(label), color=INK)
 

@@ -101,8 +101,6 @@ def _on_segment(
     np.minimum(tpr.upper, line.upper, out=tpr.upper)
     contours = (contour_of(pair) for pair in pairs)
     tails = [contour.p_above_bracket(zero) for contour in contours if contour is not None]
-    if not tails:
-        return np.zeros(alpha.shape, dtype=bool)
     left = min(float(tail.upper[0]) for tail in tails)
     right = max(float(tail.lower[0]) for tail in tails)
     inside = (alpha >= left) & (alpha <= right)
